@@ -20,3 +20,12 @@ def run(*arguments: str | Path) -> CompletedProcess[str]:
     command = [str(argument) for argument in arguments]
     result = CliRunner().invoke(all_commands.app, command, catch_exceptions=False)
     return CompletedProcess(command, result.exit_code, result.stdout, result.stderr)
+
+
+def mistake(*arguments: str | Path) -> str:
+    """Return the one line that a command prints if it is refused."""
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("tablewright: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr

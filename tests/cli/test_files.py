@@ -9,7 +9,7 @@ import pytest
 
 from tablewright.cli.files import readable
 from tablewright.engine import Engine
-from tests.commands import run
+from tests.commands import mistake, run
 from tests.engine.test_integrity import TABLE, damage, make_file
 
 
@@ -47,9 +47,7 @@ def test_a_backup_never_replaces_a_file(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_backup_into_no_folder_is_one_line(path: Path, tmp_path: Path) -> None:
-    result = run("backup", path, tmp_path / "none" / "copy.db")
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
+    mistake("backup", path, tmp_path / "none" / "copy.db")
 
 
 def test_a_backup_is_restored_to_where_the_file_was(path: Path, tmp_path: Path) -> None:
@@ -98,11 +96,9 @@ def test_what_a_repair_cannot_save_is_listed(path: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("command", ["check-file", "backup", "restore", "compact", "repair"])
 def test_a_file_that_is_not_there_is_one_line(command: str, tmp_path: Path) -> None:
     more = [tmp_path / "copy.db"] if command in ("backup", "restore", "repair") else []
-    result = run(command, tmp_path / "none.db", *more)
-    assert result.returncode == 2
-    assert "none.db" in result.stderr
-    assert "no such file" in result.stderr
-    assert result.stderr.count("\n") == 1
+    line = mistake(command, tmp_path / "none.db", *more)
+    assert "none.db" in line
+    assert "no such file" in line
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,7 +14,7 @@ import typer.main
 from tablewright.cli.all_commands import app
 from tablewright.cli.commands import GROUPS, PANELS, argument_forms
 from tablewright.cli.grammar import OLD_SPELLINGS, is_target
-from tests.commands import run
+from tests.commands import mistake, run
 
 ROOT = Path(__file__).parents[2]
 #: What ends a command in a line of a shell.
@@ -146,10 +146,8 @@ def test_the_document_has_the_groups() -> None:
 
 @pytest.mark.parametrize("old", OLD_SPELLINGS)
 def test_an_old_spelling_is_refused_with_the_new_one(old: str) -> None:
-    done = run(*old.split(), "x")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(f"; write `tablewright {OLD_SPELLINGS[old]}`\n")
-    assert done.stderr.count("\n") == 1
+    line = mistake(*old.split(), "x")
+    assert line.endswith(f"; write `tablewright {OLD_SPELLINGS[old]}`\n")
 
 
 @pytest.mark.parametrize("old", OLD_SPELLINGS)
@@ -186,10 +184,8 @@ def test_the_new_spelling_exists_and_the_old_one_does_not(old: str) -> None:
     ],
 )
 def test_a_mistake_is_one_line(words: str, message: str) -> None:
-    done = run(*words.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"tablewright: {message}")
-    assert done.stderr.count("\n") == 1
+    line = mistake(*words.split())
+    assert line.startswith(f"tablewright: {message}")
 
 
 @pytest.mark.parametrize(

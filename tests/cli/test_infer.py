@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tests.commands import run
+from tests.commands import mistake, run
 from tests.infer import workbench
 from tests.test_docs import ROOT
 
@@ -89,9 +89,8 @@ def test_an_empty_table_says_so(file: Path) -> None:
                 "BillingMode": "PAY_PER_REQUEST",
             },
         )
-    result = run("infer", file, "--table", "empty")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "the table 'empty' has no items to infer a design from" in result.stderr
+    line = mistake("infer", file, "--table", "empty")
+    assert "the table 'empty' has no items to infer a design from" in line
     assert "choose one with --table NAME" in run("infer", file).stderr
 
 

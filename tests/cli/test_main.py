@@ -14,7 +14,7 @@ import pytest
 import tablewright
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tests.commands import run
+from tests.commands import mistake, run
 from tests.engine.test_integrity import CATALOG_DAMAGES, DAMAGES, damage, make_file
 from tests.server.conftest import TABLE
 from tests.server.http import Client
@@ -120,20 +120,15 @@ def test_a_host_that_cannot_be_had_is_one_line() -> None:
 
 
 def test_a_missing_directory_is_one_line(tmp_path: Path) -> None:
-    result = run("serve", "--port", "0", tmp_path / "absent" / "x.db")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "does not exist" in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert "does not exist" in mistake("serve", "--port", "0", tmp_path / "absent" / "x.db")
 
 
 @pytest.mark.parametrize("command", [["serve", "--port", "0"], ["check-file"]])
 def test_a_file_that_is_no_database_is_one_line(tmp_path: Path, command: list[str]) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database\n" * 1000)
-    result = run(*command, file)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "notes.txt" in result.stderr
-    assert result.stderr.count("\n") == 1
+    line = mistake(*command, file)
+    assert "notes.txt" in line
     assert file.read_text() == "not a database\n" * 1000
 
 
@@ -154,10 +149,8 @@ def test_check_file_shows_what_it_checked(file: Path) -> None:
 def test_check_file_of_an_empty_file_leaves_it_empty(tmp_path: Path) -> None:
     file = tmp_path / "empty.db"
     file.touch()
-    result = run("check-file", file)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "the file is empty" in result.stderr
-    assert result.stderr.count("\n") == 1
+    line = mistake("check-file", file)
+    assert "the file is empty" in line
     assert [(entry.name, entry.stat().st_size) for entry in tmp_path.iterdir()] == [("empty.db", 0)]
 
 

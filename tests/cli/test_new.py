@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run
+from tests.commands import mistake, run
 
 
 @pytest.fixture(autouse=True)
@@ -55,9 +55,8 @@ def test_a_new_design_has_the_style_of_ruff_and_the_types_of_mypy(folder: Path) 
 
 def test_nothing_is_overwritten(folder: Path) -> None:
     Path("test_mine.py").write_text("kept")
-    done = run("new", "mine")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "tablewright: test_mine.py exists; choose another name, or remove it\n"
+    line = mistake("new", "mine")
+    assert line == "tablewright: test_mine.py exists; choose another name, or remove it\n"
     assert [(file.name, file.read_text()) for file in folder.iterdir()] == [
         ("test_mine.py", "kept")
     ]
@@ -82,7 +81,6 @@ def test_a_name_that_the_module_uses_is_possible(name: str) -> None:
     ],
 )
 def test_an_impossible_name_is_refused(folder: Path, name: str, told: str) -> None:
-    done = run("new", name)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    line = mistake("new", name)
+    assert told in line
     assert list(folder.iterdir()) == []

@@ -28,7 +28,7 @@ from tablewright.partiql.tokens import split_statements
 from tablewright.presentation.printing import choose_columns, escape_controls, print_table
 from tablewright.presentation.values import content
 from tablewright.server import serving
-from tests.commands import run
+from tests.commands import mistake, run
 from tests.engine.database import Json, av, item, table_request
 
 
@@ -118,9 +118,8 @@ def test_the_warning_explains_a_string_in_double_quotes(target: str) -> None:
 
 @pytest.mark.parametrize("given", [[], ["-p", "a", "-p", "b"]])
 def test_the_number_of_parameters_must_match(target: str, given: list[str]) -> None:
-    done = run("sql", target, "SELECT * FROM shop WHERE pk = ?", *given)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    line = mistake("sql", target, "SELECT * FROM shop WHERE pk = ?", *given)
+    assert line == (
         f"tablewright: the statement has 1 ?, and -p is given {len(given) // 2} times; "
         "give it for each ?\n"
     )
@@ -174,12 +173,7 @@ def test_explain_runs_nothing(target: str) -> None:
     ],
 )
 def test_a_mistake_is_one_line(target: str, statement: str, message: str) -> None:
-    done = run("sql", target, statement)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("tablewright: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert message in mistake("sql", target, statement)
 
 
 def test_a_missing_file_is_not_created(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import tablewright
 from tablewright.cli.help import TOPICS
-from tests.commands import run
+from tests.commands import mistake, run
 
 SOURCES = sorted(Path(tablewright.__file__).parent.rglob("*.py"))
 
@@ -42,11 +42,8 @@ def test_the_help_of_a_command_in_a_group() -> None:
 
 
 def test_an_unknown_topic_has_a_hint() -> None:
-    done = run("help", "operation")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "tablewright: there is no help on 'operation'; did you mean 'operations'?\n"
-    )
+    line = mistake("help", "operation")
+    assert line == ("tablewright: there is no help on 'operation'; did you mean 'operations'?\n")
 
 
 def test_help_shows_flags_without_a_type() -> None:

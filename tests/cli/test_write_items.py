@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
 from tests.cli.terminal import run_at_terminal
-from tests.commands import run
+from tests.commands import mistake, run
 from tests.engine.database import item
 
 
@@ -51,9 +51,8 @@ def test_items_are_read_from_a_file(file: Path, tmp_path: Path) -> None:
 
 def test_an_existing_item_is_not_replaced_without_a_terminal(target: str) -> None:
     both = '{"PK": "C#1", "SK": "O#1"} {"PK": "C#1", "SK": "O#7"}'
-    done = run("put", target, "shop", both)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    line = mistake("put", target, "shop", both)
+    assert line == (
         "tablewright: 1 item exists and will be replaced; add --yes, because standard input is not "
         "a terminal\n"
     )
@@ -81,9 +80,8 @@ def test_put_asks_before_it_replaces(file: Path) -> None:
 
 
 def test_delete_without_a_terminal_needs_yes(target: str) -> None:
-    done = run("delete", target, "shop", "PK=C#1", "SK=O#1")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("tablewright: PK=C#1 SK=O#1 will be deleted; add --yes")
+    line = mistake("delete", target, "shop", "PK=C#1", "SK=O#1")
+    assert line.startswith("tablewright: PK=C#1 SK=O#1 will be deleted; add --yes")
     done = run("delete", target, "shop", "PK=C#1", "SK=O#1", "--yes")
     assert (done.returncode, done.stderr) == (0, "shop: 1 deleted\n")
     done = run("delete", target, "shop", "PK=C#1", "SK=O#1", "--yes")
@@ -108,10 +106,7 @@ def test_delete_without_a_terminal_needs_yes(target: str) -> None:
     ],
 )
 def test_what_is_no_item_is_refused(file: Path, text: str, told: str) -> None:
-    done = run("put", file, "shop", text)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert told in mistake("put", file, "shop", text)
 
 
 def test_items_that_were_put_before_a_failure_are_counted(file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright import Attr, Engine, Entity, Provisioned, Table, access_pattern, attr, connect, key
+from tablewright import Engine, Provisioned, access_pattern, connect
 from tablewright.cost import (
     CostReport,
     Rates,
@@ -31,6 +31,7 @@ from tablewright.server import serving
 from tablewright.verify import Design, trace
 from tests import commands
 from tests.publish.test_infrastructure import PROVISIONED
+from tests.things import Thing
 
 DESIGN = '''"""Notes."""
 from collections.abc import Iterator
@@ -394,12 +395,6 @@ def test_prices_that_are_not_confirmed_are_marked() -> None:
 
 
 def test_a_rate_must_not_be_negative() -> None:
-    class Things(Table, name="things"): ...
-
-    class Thing(Entity, table=Things):
-        number: Attr[str] = attr()
-        primary = key("THING" / number, "THING")
-
     with pytest.raises(DeclarationError, match="rate=-1 must be the number of calls"):
 
         @access_pattern(rate=-1)

@@ -174,17 +174,3 @@ def test_wrong_settings_are_refused_before_the_table_is_looked_for(
     db: Database, more: Json, message: str
 ) -> None:
     db.refuses("BatchGetItem", get("missing", KEYS[0], **more), message)
-
-
-@pytest.mark.parametrize(
-    "key", [{}, item(pk="a"), item(pk="a", sk=1), ITEMS[0]], ids=["none", "half", "type", "more"]
-)
-def test_a_key_must_match_the_schema(db: Database, full: str, key: Json) -> None:
-    message = "The provided key element does not match the schema"
-    db.refuses("BatchGetItem", get(full, KEYS[0], key), message)
-
-
-def test_one_missing_table_fails_the_request(db: Database, full: str) -> None:
-    request = get(full, KEYS[0])
-    request["RequestItems"]["missing"] = {"Keys": [KEYS[0]]}
-    db.fails("BatchGetItem", request, "ResourceNotFoundException", "Requested resource not found")

@@ -63,14 +63,6 @@ def test_twenty_five_writes_are_allowed(db: Database, full: str) -> None:
     assert len(db.items(full)) == 26
 
 
-def test_metrics_are_told_for_tables_with_local_indexes(db: Database) -> None:
-    table = db.table(local={"local": ("pk:S / l:S", "ALL")})
-    request = write(table, put(pk="a", sk="1")) | {"ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("BatchWriteItem", request)["ItemCollectionMetrics"] == {
-        table: [{"ItemCollectionKey": item(pk="a"), "SizeEstimateRangeGB": [0.0, 1.0]}]
-    }
-
-
 # -- refusals: nothing of the request is done
 
 MISMATCH = "The provided key element does not match the schema"
@@ -124,12 +116,6 @@ NEITHER = (
 def test_one_bad_write_fails_the_request(db: Database, full: str, bad: Json, message: str) -> None:
     request = write(full, put(pk="c", sk="1"), delete(pk="a", sk="0"), bad)
     db.refuses("BatchWriteItem", request, message)
-    assert db.items(full) == [OLD]
-
-
-def test_one_missing_table_fails_the_request(db: Database, full: str) -> None:
-    request = {"RequestItems": {full: [delete(pk="a", sk="0")], "missing": [put(pk="a")]}}
-    db.fails("BatchWriteItem", request, "ResourceNotFoundException", "Requested resource not found")
     assert db.items(full) == [OLD]
 
 

@@ -7,7 +7,6 @@ from tests.engine.database import Database, Json, item, values
 OLD = item(pk="a", sk="1", v="old")
 OTHER = item(pk="a", sk="2")
 KEY = item(pk="a", sk="1")
-FAILED = ("ConditionalCheckFailedException", "The conditional request failed")
 
 
 @pytest.fixture
@@ -23,82 +22,6 @@ def test_an_item_is_removed_and_no_other(db: Database, full: str) -> None:
 def test_no_item_is_no_mistake(db: Database, full: str) -> None:
     assert db.call("DeleteItem", {"TableName": full, "Key": item(pk="b", sk="1")}) == {}
     assert db.items(full) == [OLD, OTHER]
-
-
-@pytest.mark.parametrize(
-    ("key", "wanted", "answer"),
-    [
-        pytest.param(KEY, "ALL_OLD", {"Attributes": OLD}, id="what was there"),
-        pytest.param(item(pk="b", sk="1"), "ALL_OLD", {}, id="nothing was there"),
-        pytest.param(KEY, "NONE", {}, id="nothing wanted"),
-    ],
-)
-def test_return_values(db: Database, full: str, key: Json, wanted: str, answer: Json) -> None:
-    assert db.call("DeleteItem", {"TableName": full, "Key": key, "ReturnValues": wanted}) == answer
-
-
-@pytest.mark.parametrize("wanted", ["ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"])
-def test_only_old_values_can_be_returned(db: Database, full: str, wanted: str) -> None:
-    request = {"TableName": full, "Key": KEY, "ReturnValues": wanted}
-    db.refuses("DeleteItem", request, "ReturnValues can only be ALL_OLD or NONE")
-    assert db.get(full, KEY) == OLD
-
-
-def test_a_condition_that_holds(db: Database, full: str) -> None:
-    request = {
-        "TableName": full,
-        "Key": KEY,
-        "ConditionExpression": "v = :v",
-        "ExpressionAttributeValues": values(v="old"),
-    }
-    db.call("DeleteItem", request)
-    assert db.items(full) == [OTHER]
-
-
-@pytest.mark.parametrize(
-    ("key", "wanted", "details"),
-    [
-        pytest.param(KEY, "ALL_OLD", {"Item": OLD}, id="with the item"),
-        pytest.param(KEY, "NONE", {}, id="without the item"),
-        pytest.param(item(pk="b", sk="1"), "ALL_OLD", {}, id="no item"),
-    ],
-)
-def test_a_condition_that_fails(
-    db: Database, full: str, key: Json, wanted: str, details: Json
-) -> None:
-    request = {
-        "TableName": full,
-        "Key": key,
-        "ConditionExpression": "v = :v",
-        "ExpressionAttributeValues": values(v="new"),
-        "ReturnValuesOnConditionCheckFailure": wanted,
-    }
-    assert db.fails("DeleteItem", request, *FAILED) == details
-    assert db.items(full) == [OLD, OTHER]
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param({}, id="nothing"),
-        pytest.param(item(pk="a"), id="no sort key"),
-        pytest.param(OLD, id="more than the key"),
-        pytest.param(item(pk="a", sk=1), id="of another type"),
-    ],
-)
-def test_a_key_must_match_the_schema(db: Database, full: str, key: Json) -> None:
-    message = "The provided key element does not match the schema"
-    db.refuses("DeleteItem", {"TableName": full, "Key": key}, message)
-    assert db.items(full) == [OLD, OTHER]
-
-
-def test_an_empty_key_is_refused(db: Database, full: str) -> None:
-    db.refuses(
-        "DeleteItem",
-        {"TableName": full, "Key": item(pk="a", sk="")},
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        "cannot contain an empty string value. Key: sk",
-    )
 
 
 @pytest.mark.parametrize(
@@ -137,12 +60,3 @@ def test_an_item_leaves_its_indexes(db: Database) -> None:
     db.call("DeleteItem", {"TableName": table, "Key": KEY})
     assert db.items(table, "local") == [item(pk="a", sk="2", l="x", g="y")]
     assert db.items(table, "glob") == [item(pk="a", sk="2", g="y")]
-
-
-def test_metrics_are_told_for_tables_with_local_indexes(db: Database) -> None:
-    table = db.table(local={"local": ("pk:S / l:S", "ALL")})
-    request = {"TableName": table, "Key": KEY, "ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("DeleteItem", request)["ItemCollectionMetrics"] == {
-        "ItemCollectionKey": item(pk="a"),
-        "SizeEstimateRangeGB": [0.0, 1.0],
-    }

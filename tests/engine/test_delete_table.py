@@ -59,12 +59,6 @@ def test_other_tables_stay(db: Database, table: str) -> None:
     assert db.items(other) == [item(pk="a", sk="1")]
 
 
-def test_a_table_can_be_named_by_its_arn(db: Database, table: str) -> None:
-    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{table}"
-    db.call("DeleteTable", {"TableName": arn})
-    assert table not in db.call("ListTables")["TableNames"]
-
-
 def test_a_protected_table_stays(db: Database) -> None:
     table = db.table(DeletionProtectionEnabled=True, items=[item(pk="a", sk="1")])
     db.refuses(

@@ -27,51 +27,6 @@ def test_a_consistent_read_gives_the_same(db: Database, full: str) -> None:
     assert db.call("GetItem", request)["Item"] == ITEM
 
 
-def test_a_table_can_be_named_by_its_arn(db: Database, full: str) -> None:
-    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{full}"
-    assert db.call("GetItem", {"TableName": arn, "Key": item(pk="a", sk="1")})["Item"] == ITEM
-
-
-@pytest.mark.parametrize(
-    ("projection", "found"),
-    [
-        pytest.param("n", item(n=5), id="one attribute"),
-        pytest.param("n, pk", item(n=5, pk="a"), id="a key attribute"),
-        pytest.param("nope", {}, id="nothing there: an item without attributes"),
-        pytest.param("n, nope", item(n=5), id="only some there"),
-        pytest.param("m.x", item(m={"x": 1}), id="inside a map"),
-        pytest.param("m.y.z", item(m={"y": {"z": "deep"}}), id="deep inside a map"),
-        pytest.param("m.x, m.y", item(m={"x": 1, "y": {"z": "deep"}}), id="two parts of a map"),
-        pytest.param("m.q", {}, id="a member that is not there"),
-        pytest.param("l[1]", item(l=["two"]), id="an element of a list"),
-        pytest.param("l[2], l[0]", item(l=[1, {"k": 3}]), id="elements in the list's order"),
-        pytest.param("l[2].k", item(l=[{"k": 3}]), id="inside an element"),
-        pytest.param("l[9]", {}, id="past the end"),
-        pytest.param("t.x", {}, id="inside a string"),
-    ],
-)
-def test_a_projection_gives_what_it_names(
-    db: Database, full: str, projection: str, found: Json
-) -> None:
-    request = {
-        "TableName": full,
-        "Key": item(pk="a", sk="1"),
-        "ProjectionExpression": projection,
-    }
-    assert db.call("GetItem", request) == {"Item": found}
-
-
-def test_names_stand_for_attributes_of_any_name(db: Database, table: str) -> None:
-    db.put(table, item(pk="a", sk="1", **{"a.b": 1, "select": 2}))
-    request = {
-        "TableName": table,
-        "Key": item(pk="a", sk="1"),
-        "ProjectionExpression": "#dot, #word",
-        "ExpressionAttributeNames": {"#dot": "a.b", "#word": "select"},
-    }
-    assert db.call("GetItem", request)["Item"] == item(**{"a.b": 1, "select": 2})
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -149,27 +104,6 @@ def test_a_wrong_projection_is_refused_before_the_table_is_looked_for(
 ) -> None:
     name = full if name == "full" else name
     db.refuses("GetItem", {"TableName": name, "Key": item(pk="a", sk="1"), **more}, message)
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param({}, id="nothing"),
-        pytest.param(item(pk="a"), id="no sort key"),
-        pytest.param(item(pk="a", sk="1", x="1"), id="more than the key"),
-        pytest.param(item(pk="a", x="1"), id="another attribute"),
-        pytest.param(item(pk=1, sk="1"), id="partition key of another type"),
-        pytest.param(item(pk="a", sk=b"1"), id="sort key of another type"),
-        pytest.param(item(pk=["a"], sk="1"), id="partition key that is a list"),
-        pytest.param(item(pk={"a"}, sk="1"), id="partition key that is a set"),
-    ],
-)
-def test_a_key_must_match_the_schema(db: Database, table: str, key: Json) -> None:
-    db.refuses(
-        "GetItem",
-        {"TableName": table, "Key": key},
-        "The provided key element does not match the schema",
-    )
 
 
 @pytest.mark.parametrize(

@@ -237,16 +237,28 @@ def test_a_filter_is_for_what_the_index_holds(db: Database, table: str, index: s
     db.refuses("Scan", request, INVALID + message)
 
 
+def read(operation: str, table: str, index: str) -> Json:
+    if operation == "Query":
+        return query(table, index, "g = :g", g="x")
+    return {"TableName": table, "IndexName": index}
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+def test_a_missing_index_is_refused(db: Database, table: str, operation: str) -> None:
+    message = "The table does not have the specified index: nope"
+    db.refuses(operation, read(operation, table, "nope"), message)
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+def test_a_global_index_has_no_consistent_reads(db: Database, table: str, operation: str) -> None:
+    message = "Consistent reads are not supported on global secondary indexes"
+    db.refuses(operation, read(operation, table, "all") | {"ConsistentRead": True}, message)
+
+
 def test_a_local_index_has_consistent_reads(db: Database, table: str) -> None:
     db.put(table, FULL)
     request = query(table, "local-all", "pk = :p", p="a", more={"ConsistentRead": True})
     assert db.call("Query", request)["Items"] == [FULL]
-
-
-def test_a_global_index_has_no_consistent_reads(db: Database, table: str) -> None:
-    request = query(table, "all", "g = :g", g="x", more={"ConsistentRead": True})
-    message = "Consistent reads are not supported on global secondary indexes"
-    db.refuses("Query", request, message)
 
 
 @pytest.mark.parametrize("name", ["g", "h"])

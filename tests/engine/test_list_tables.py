@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.database import Database, Json, table_request
+from tests.engine.database import Database, table_request
 
 NAMES = sorted([f"name-{number:03}" for number in range(105)] + ["Upper", "a.b", "a_b"])
 
@@ -36,32 +36,3 @@ def test_a_limit_that_is_just_enough_leaves_nothing(db: Database) -> None:
 def test_a_start_name_need_not_be_a_table(db: Database) -> None:
     request = {"ExclusiveStartTableName": "name-050x", "Limit": 1}
     assert db.call("ListTables", request)["TableNames"] == ["name-051"]
-
-
-@pytest.mark.parametrize(
-    ("request_", "problem"),
-    [
-        (
-            {"Limit": 0},
-            "Value '0' at 'limit' failed to satisfy constraint: "
-            "Member must have value greater than or equal to 1",
-        ),
-        (
-            {"Limit": 101},
-            "Value '101' at 'limit' failed to satisfy constraint: "
-            "Member must have value less than or equal to 100",
-        ),
-        (
-            {"ExclusiveStartTableName": "a/b"},
-            "Value 'a/b' at 'exclusiveStartTableName' failed to satisfy constraint: "
-            "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
-        ),
-        (
-            {"ExclusiveStartTableName": "ab"},
-            "Value 'ab' at 'exclusiveStartTableName' failed to satisfy constraint: "
-            "Member must have length greater than or equal to 3",
-        ),
-    ],
-)
-def test_what_the_model_demands(db: Database, request_: Json, problem: str) -> None:
-    db.refuses("ListTables", request_, f"1 validation error detected: {problem}")

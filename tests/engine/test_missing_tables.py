@@ -82,3 +82,34 @@ def test_a_missing_table_is_not_found(
     db: Database, operation: str, request_: Any, fault: tuple[str, str]
 ) -> None:
     db.fails(operation, request_, *fault)
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_"),
+    [
+        (
+            "BatchGetItem",
+            lambda table: {"RequestItems": {name: {"Keys": [KEY]} for name in (table, "missing")}},
+        ),
+        (
+            "BatchWriteItem",
+            lambda table: {
+                "RequestItems": {
+                    name: [{"DeleteRequest": {"Key": KEY}}] for name in (table, "missing")
+                }
+            },
+        ),
+        (
+            "TransactGetItems",
+            lambda table: {
+                "TransactItems": [
+                    {"Get": {"TableName": name, "Key": KEY}} for name in (table, "missing")
+                ]
+            },
+        ),
+    ],
+)
+def test_one_missing_table_fails_the_request(db: Database, operation: str, request_: Any) -> None:
+    full = db.table(items=[KEY])
+    db.fails(operation, request_(full), *ITEMS)
+    assert db.items(full) == [KEY]

@@ -9,7 +9,6 @@ NEW = item(pk="a", sk="1", v="new")
 KEY = item(pk="a", sk="1")
 INVALID = "One or more parameter values were invalid: "
 NOT_VALID = "One or more parameter values are not valid. "
-FAILED = ("ConditionalCheckFailedException", "The conditional request failed")
 
 
 def test_a_new_item_is_stored(db: Database, table: str) -> None:
@@ -32,97 +31,6 @@ def test_items_with_other_keys_stay(db: Database, table: str) -> None:
 def test_an_item_of_keys_only_is_an_item(db: Database, table: str) -> None:
     db.call("PutItem", {"TableName": table, "Item": KEY})
     assert db.get(table, KEY) == KEY
-
-
-@pytest.mark.parametrize(
-    ("stored", "wanted", "answer"),
-    [
-        pytest.param(OLD, "ALL_OLD", {"Attributes": OLD}, id="what was there"),
-        pytest.param(None, "ALL_OLD", {}, id="nothing was there"),
-        pytest.param(OLD, "NONE", {}, id="nothing wanted"),
-    ],
-)
-def test_return_values(
-    db: Database, table: str, stored: Json | None, wanted: str, answer: Json
-) -> None:
-    if stored:
-        db.put(table, stored)
-    request = {"TableName": table, "Item": NEW, "ReturnValues": wanted}
-    assert db.call("PutItem", request) == answer
-
-
-@pytest.mark.parametrize("wanted", ["ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"])
-def test_only_old_values_can_be_returned(db: Database, table: str, wanted: str) -> None:
-    request = {"TableName": table, "Item": NEW, "ReturnValues": wanted}
-    db.refuses("PutItem", request, "ReturnValues can only be ALL_OLD or NONE")
-
-
-@pytest.mark.parametrize(
-    ("condition", "given", "holds"),
-    [
-        ("attribute_exists(pk)", None, True),
-        ("attribute_not_exists(pk)", None, False),
-        ("v = :v", values(v="old"), True),
-        ("v = :v", values(v="new"), False),
-        ("n BETWEEN :a AND :b", values(a=0, b=1), True),
-        ("v IN (:a, :b)", values(a="x", b="old"), True),
-        ("begins_with(v, :v)", values(v="o"), True),
-        ("contains(v, :v)", values(v="ld"), True),
-        ("attribute_type(n, :t)", values(t="N"), True),
-        ("size(v) > :n", values(n=3), False),
-        ("NOT n < :n OR v = :v", values(n=1, v="x"), True),
-        ("absent <> :v", values(v="x"), True),
-        ("absent = :v", values(v="x"), False),
-    ],
-)
-def test_a_condition_is_held_against_what_is_there(
-    db: Database, table: str, condition: str, given: Json | None, holds: bool
-) -> None:
-    db.put(table, OLD)
-    request = {"TableName": table, "Item": NEW, "ConditionExpression": condition}
-    if given:
-        request["ExpressionAttributeValues"] = given
-    if holds:
-        db.call("PutItem", request)
-    else:
-        db.fails("PutItem", request, *FAILED)
-    assert db.get(table, KEY) == (NEW if holds else OLD)
-
-
-@pytest.mark.parametrize("condition", ["attribute_exists(pk)", "v = :v", "NOT v <> :v"])
-def test_a_condition_on_no_item_sees_no_attributes(
-    db: Database, table: str, condition: str
-) -> None:
-    request: Json = {"TableName": table, "Item": NEW, "ConditionExpression": condition}
-    if ":v" in condition:
-        request["ExpressionAttributeValues"] = values(v="new")
-    db.fails("PutItem", request, *FAILED)
-    assert db.items(table) == []
-
-
-@pytest.mark.parametrize(
-    ("wanted", "stored", "details"),
-    [
-        pytest.param("ALL_OLD", OLD, {"Item": OLD}, id="wanted"),
-        pytest.param("ALL_OLD", None, {}, id="wanted but not there"),
-        pytest.param("NONE", OLD, {}, id="not wanted"),
-        pytest.param(None, OLD, {}, id="not asked for"),
-    ],
-)
-def test_a_failed_condition_shows_the_item_if_asked(
-    db: Database, table: str, wanted: str | None, stored: Json | None, details: Json
-) -> None:
-    if stored:
-        db.put(table, stored)
-    request: Json = {
-        "TableName": table,
-        "Item": NEW,
-        "ConditionExpression": "v = :v",
-        "ExpressionAttributeValues": values(v="other"),
-    }
-    if wanted:
-        request["ReturnValuesOnConditionCheckFailure"] = wanted
-    assert db.fails("PutItem", request, *FAILED) == details
 
 
 @pytest.mark.parametrize(
@@ -341,19 +249,3 @@ def test_an_item_too_large_is_refused_before_the_table_is_looked_for(db: Databas
         {"TableName": "missing", "Item": item(v="x" * 410_000)},
         "Item size has exceeded the maximum allowed size",
     )
-
-
-def test_metrics_are_told_for_tables_with_local_indexes(db: Database) -> None:
-    table = db.table(local={"local": ("pk:S / l:S", "ALL")})
-    request = {"TableName": table, "Item": KEY, "ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("PutItem", request) == {
-        "ItemCollectionMetrics": {
-            "ItemCollectionKey": item(pk="a"),
-            "SizeEstimateRangeGB": [0.0, 1.0],
-        }
-    }
-
-
-def test_metrics_are_not_told_for_other_tables(db: Database, table: str) -> None:
-    request = {"TableName": table, "Item": KEY, "ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("PutItem", request) == {}

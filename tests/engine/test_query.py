@@ -151,12 +151,6 @@ def test_a_limit_counts_items_before_the_filter(db: Database, full: str) -> None
     }
 
 
-def test_a_projection_gives_what_it_names(db: Database, full: str) -> None:
-    more = {"ProjectionExpression": "m.x, nope"}
-    page = db.call("Query", query(full, "pk = :p AND sk = :s", more=more, p="a", s=3))
-    assert page["Items"] == [item(m={"x": 3})]
-
-
 def test_a_filter_may_look_at_what_is_not_projected(db: Database, full: str) -> None:
     more = {"ProjectionExpression": "sk", "FilterExpression": "n = :n"}
     page = db.call("Query", query(full, "pk = :p", more=more, p="a", n=20))
@@ -490,11 +484,6 @@ def test_wrong_expressions_are_refused_before_the_table_is_looked_for(
     db: Database, more: Json, message: str
 ) -> None:
     db.refuses("Query", query("missing", "pk = :p", more=more, p="a"), message)
-
-
-def test_a_missing_index_is_refused(db: Database, full: str) -> None:
-    request = query(full, "pk = :p", more={"IndexName": "nope"}, p="a")
-    db.refuses("Query", request, "The table does not have the specified index: nope")
 
 
 def test_a_missing_index_comes_before_a_wrong_key_condition(db: Database, full: str) -> None:

@@ -51,11 +51,6 @@ def test_a_filter_may_look_at_keys(db: Database, full: str) -> None:
     assert (page["Count"], page["ScannedCount"]) == (3, 40)
 
 
-def test_a_projection_gives_what_it_names(db: Database, full: str) -> None:
-    page = db.call("Scan", {"TableName": full, "ProjectionExpression": "n, nope"})
-    assert in_order(page["Items"]) == [item(n=number) for number in range(40)]
-
-
 def test_count_gives_no_items(db: Database, full: str) -> None:
     answer = db.call("Scan", {"TableName": full, "Select": "COUNT"})
     assert answer == {"Count": 40, "ScannedCount": 40}
@@ -184,14 +179,3 @@ def test_wrong_requests_are_refused_before_the_table_is_looked_for(
     db: Database, more: Json, message: str
 ) -> None:
     db.refuses("Scan", {"TableName": "missing"} | more, message)
-
-
-def test_a_missing_index_is_refused(db: Database, full: str) -> None:
-    message = "The table does not have the specified index: nope"
-    db.refuses("Scan", {"TableName": full, "IndexName": "nope"}, message)
-
-
-def test_a_global_index_has_no_consistent_reads(db: Database, full: str) -> None:
-    request = {"TableName": full, "IndexName": "glob", "ConsistentRead": True}
-    message = "Consistent reads are not supported on global secondary indexes"
-    db.refuses("Scan", request, message)

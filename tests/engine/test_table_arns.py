@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.database import Database, Json, Refused, item, values
+from tests.engine.database import Database, Json, Refused, item, table_request, values
 
 KEY = item(pk="a", sk="1")
 STORED = KEY | item(v=1)
@@ -100,6 +100,12 @@ def test_transactions(db: Database, full: str) -> None:
 
 def request_of(arn: str, sk: str) -> Json:
     return {"TableName": arn, "Key": item(pk="a", sk=sk)}
+
+
+def test_a_table_is_created(db: Database) -> None:
+    name = db.new_name()
+    created = db.call("CreateTable", table_request(arn_of(name)))["TableDescription"]
+    assert (created["TableName"], created["TableArn"]) == (name, arn_of(name))
 
 
 def test_operations_on_the_table_itself(db: Database, full: str) -> None:

@@ -68,38 +68,6 @@ def test_it_is_not_disabled_twice(db: Database, table: str) -> None:
     db.refuses("UpdateTimeToLive", switch(table, "until", False), message)
 
 
-@pytest.mark.parametrize(
-    ("specification", "problem"),
-    [
-        pytest.param(
-            {"AttributeName": "", "Enabled": True},
-            "Value '' at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: "
-            "Member must have length greater than or equal to 1",
-            id="empty name",
-        ),
-        pytest.param(
-            {"AttributeName": "a"},
-            "Value null at 'timeToLiveSpecification.enabled' failed to satisfy constraint: "
-            "Member must not be null",
-            id="not said whether",
-        ),
-        pytest.param(
-            None,
-            "Value null at 'timeToLiveSpecification' failed to satisfy constraint: "
-            "Member must not be null",
-            id="nothing",
-        ),
-    ],
-)
-def test_what_the_model_demands(
-    db: Database, table: str, specification: Json | None, problem: str
-) -> None:
-    request: Json = {"TableName": table}
-    if specification is not None:
-        request["TimeToLiveSpecification"] = specification
-    db.refuses("UpdateTimeToLive", request, f"1 validation error detected: {problem}")
-
-
 # -- the sweep
 
 

@@ -75,11 +75,6 @@ def test_one_item_cannot_be_read_twice(db: Database, full: str) -> None:
     db.refuses("TransactGetItems", asked, message)
 
 
-def test_a_missing_table_is_not_found(db: Database, full: str) -> None:
-    asked = request(get(full, key(0)), get("missing", key(0)))
-    db.fails("TransactGetItems", asked, "ResourceNotFoundException", "Requested resource not found")
-
-
 def test_the_first_key_that_does_not_match_is_reported_alone(db: Database, full: str) -> None:
     details = db.fails(
         "TransactGetItems",
@@ -135,47 +130,10 @@ def test_a_wrong_projection_is_refused_before_the_table_is_looked_for(
     db.refuses("TransactGetItems", request(get("missing", key(0), **more)), message)
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        pytest.param(
-            request(),
-            "1 validation error detected: Value '[]' at 'transactItems' failed to satisfy "
-            "constraint: Member must have length greater than or equal to 1",
-            id="nothing",
-        ),
-        pytest.param(
-            request({}),
-            "1 validation error detected: Value null at 'transactItems.1.member.get' failed to "
-            "satisfy constraint: Member must not be null",
-            id="no get",
-        ),
-        pytest.param(
-            request({"Get": {"TableName": "missing"}}),
-            "1 validation error detected: Value null at 'transactItems.1.member.get.key' failed "
-            "to satisfy constraint: Member must not be null",
-            id="no key",
-        ),
-    ],
-)
-def test_what_the_model_demands(db: Database, asked: Json, message: str) -> None:
-    db.refuses("TransactGetItems", asked, message)
-
-
 def test_more_than_a_hundred_items_are_refused(db: Database) -> None:
     with pytest.raises(Refused) as refused:
         db.call("TransactGetItems", request(*(get("missing", key(0)) for _ in range(101))))
     assert refused.value.message.endswith(
         "...' at 'transactItems' failed to satisfy constraint: "
         "Member must have length less than or equal to 100"
-    )
-
-
-def test_an_empty_key_is_refused(db: Database) -> None:
-    action = {"Get": {"TableName": db.table(), "Key": item(pk="a", sk="")}}
-    db.refuses(
-        "TransactGetItems",
-        {"TransactItems": [action]},
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        "cannot contain an empty string value. Key: sk",
     )

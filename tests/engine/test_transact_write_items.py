@@ -258,23 +258,6 @@ def test_a_key_of_the_wrong_type_cancels(
 
 
 @pytest.mark.parametrize(
-    "action",
-    [
-        pytest.param(lambda table: put(table, item(pk="z", sk="")), id="put"),
-        pytest.param(lambda table: delete(table, item(pk="z", sk="")), id="delete"),
-    ],
-)
-def test_an_empty_key_is_refused(db: Database, full: str, action: Any) -> None:
-    db.refuses(
-        "TransactWriteItems",
-        request(delete(full, KEY), action(full)),
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        "cannot contain an empty string value. Key: sk",
-    )
-    assert db.get(full, KEY) == OLD
-
-
-@pytest.mark.parametrize(
     "second",
     [
         pytest.param(lambda table: put(table, KEY), id="put"),
@@ -349,53 +332,6 @@ def test_an_entry_without_an_action_is_refused(db: Database) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("asked", "errors"),
-    [
-        pytest.param(
-            request(),
-            "1 validation error detected: Value '[]' at 'transactItems' failed to satisfy "
-            "constraint: Member must have length greater than or equal to 1",
-            id="no actions",
-        ),
-        pytest.param(
-            {},
-            "1 validation error detected: Value null at 'transactItems' failed to satisfy "
-            "constraint: Member must not be null",
-            id="no list",
-        ),
-        pytest.param(
-            request({"Put": {"TableName": "missing"}}),
-            "1 validation error detected: Value null at 'transactItems.1.member.put.item' failed "
-            "to satisfy constraint: Member must not be null",
-            id="no item",
-        ),
-        pytest.param(
-            request(put("missing", KEY), {"Update": {"TableName": "missing", "Key": KEY}}),
-            "1 validation error detected: Value null at "
-            "'transactItems.2.member.update.updateExpression' failed to satisfy constraint: "
-            "Member must not be null",
-            id="no update",
-        ),
-        pytest.param(
-            request({"ConditionCheck": {"TableName": "missing", "Key": KEY}}),
-            "1 validation error detected: Value null at "
-            "'transactItems.1.member.conditionCheck.conditionExpression' failed to satisfy "
-            "constraint: Member must not be null",
-            id="no condition",
-        ),
-        pytest.param(
-            request(put("missing", KEY), ClientRequestToken="x" * 37),
-            f"1 validation error detected: Value '{'x' * 37}' at 'clientRequestToken' failed to "
-            "satisfy constraint: Member must have length less than or equal to 36",
-            id="token too long",
-        ),
-    ],
-)
-def test_what_the_model_demands(db: Database, asked: Json, errors: str) -> None:
-    db.refuses("TransactWriteItems", asked, errors)
-
-
 def test_more_than_a_hundred_actions_are_refused(db: Database) -> None:
     with pytest.raises(Refused) as refused:
         db.call("TransactWriteItems", request(*(put("missing", KEY) for _ in range(101))))
@@ -437,14 +373,6 @@ def test_keys_are_judged_before_conditions(db: Database, full: str) -> None:
         "One or more parameter values were invalid: Type mismatch for key pk expected: S actual: N"
     )
     cancelled(db, asked, NONE, invalid(message))
-
-
-def test_metrics_are_told_for_tables_with_local_indexes(db: Database) -> None:
-    table = db.table(local={"local": ("pk:S / l:S", "ALL")})
-    asked = request(put(table, KEY), ReturnItemCollectionMetrics="SIZE")
-    assert db.call("TransactWriteItems", asked)["ItemCollectionMetrics"] == {
-        table: [{"ItemCollectionKey": item(pk="a"), "SizeEstimateRangeGB": [0.0, 1.0]}]
-    }
 
 
 # -- tokens

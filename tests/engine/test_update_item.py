@@ -158,22 +158,6 @@ def test_a_condition_of_a_removal_is_checked(db: Database, table: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "attributes"),
     [
-        ("NONE", None),
-        ("ALL_OLD", STORED),
-        ("ALL_NEW", STORED | item(n=6, s="new")),
-        ("UPDATED_OLD", item(n=5, s="text")),
-        ("UPDATED_NEW", item(n=6, s="new")),
-    ],
-)
-def test_return_values(db: Database, full: str, wanted: str, attributes: Json | None) -> None:
-    asked = request(full, "SET s = :s ADD n :n", s="new", n=1) | {"ReturnValues": wanted}
-    answer = {} if attributes is None else {"Attributes": attributes}
-    assert db.call("UpdateItem", asked) == answer
-
-
-@pytest.mark.parametrize(
-    ("wanted", "attributes"),
-    [
         ("ALL_OLD", None),
         ("ALL_NEW", KEY | item(n=1)),
         ("UPDATED_OLD", None),
@@ -213,24 +197,6 @@ def test_return_values_of_paths_are_what_was_touched(
     asked = request(full, expression, **given) | {"ReturnValues": wanted}
     answer = {} if touched is None else {"Attributes": item(**touched)}
     assert db.call("UpdateItem", asked) == answer
-
-
-def test_a_condition_that_holds(db: Database, full: str) -> None:
-    asked = request(full, "SET n = :new", new=6, old=5) | {"ConditionExpression": "n = :old"}
-    db.call("UpdateItem", asked)
-    assert db.get(full, KEY) == STORED | item(n=6)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "details"), [("ALL_OLD", {"Item": STORED}), ("NONE", {})], ids=["ALL_OLD", "NONE"]
-)
-def test_a_condition_that_fails(db: Database, full: str, wanted: str, details: Json) -> None:
-    asked = request(full, "SET n = :new", new=6, old=4) | {
-        "ConditionExpression": "n = :old",
-        "ReturnValuesOnConditionCheckFailure": wanted,
-    }
-    assert db.fails("UpdateItem", asked, *FAILED) == details
-    assert db.get(full, KEY) == STORED
 
 
 def test_a_condition_on_the_key_fails_where_there_is_no_item(db: Database, table: str) -> None:
@@ -459,15 +425,6 @@ def test_an_index_key_must_be_good(db: Database, given: object, message: str) ->
     table = db.table(glob={"glob": ("g:S", "ALL")}, items=[KEY | item(g="x")])
     db.refuses("UpdateItem", request(table, "SET g = :g", g=given), message)
     assert db.items(table, "glob") == [KEY | item(g="x")]
-
-
-@pytest.mark.parametrize(
-    "key", [{}, item(pk="a"), item(pk="a", sk=1), STORED], ids=["none", "half", "type", "more"]
-)
-def test_a_key_must_match_the_schema(db: Database, full: str, key: Json) -> None:
-    asked = request(full, "SET q = :v", v=1) | {"Key": key}
-    db.refuses("UpdateItem", asked, "The provided key element does not match the schema")
-    assert db.items(full) == [STORED]
 
 
 def test_the_key_is_looked_at_before_updates_of_keys(db: Database, full: str) -> None:

@@ -31,6 +31,7 @@ from tests.mapping.key_parts import (
     part,
     template,
 )
+from tests.new_table import new_table
 
 CODE = part(
     str, coded(Codec(encode=str, decode=str, ordered=True, alphabet="abc"), "Code"), name="code"
@@ -449,43 +450,43 @@ def test_a_query_of_an_index_is_not_mixed_where_beginnings_differ() -> None:
 
 
 def test_sentinels_share_the_partitions_of_a_table() -> None:
-    class Mailed(Table, name="mailed"): ...
+    mailed = new_table("mailed")
 
-    class User(Entity, table=Mailed):
+    class User(Entity, table=mailed):
         user: Attr[str] = attr()
         email: Attr[str] = attr()
         primary = key("USER" / user, "PROFILE")
         by_email = unique("EMAIL" / email, "EMAIL")
 
-    class Alias(Entity, table=Mailed):
+    class Alias(Entity, table=mailed):
         email: Attr[str] = attr()
         number: Attr[int] = attr(pad=2)
         primary = key("EMAIL" / email, "ALIAS" / number)
 
-    assert not Mailed.__table__.is_exclusive(_map(Alias).primary)
-    assert not Mailed.__table__.types_beside(_map(Alias).primary, 1)
+    assert not mailed.__table__.is_exclusive(_map(Alias).primary)
+    assert not mailed.__table__.types_beside(_map(Alias).primary, 1)
 
 
 def test_an_entity_that_comes_later_changes_what_is_known() -> None:
-    class Growing(Table, name="growing"): ...
+    growing = new_table("growing")
 
-    class Plant(Entity, table=Growing):
+    class Plant(Entity, table=growing):
         bed: Attr[str] = attr()
         number: Attr[int] = attr(pad=2)
         primary = key("BED", "PLANT" / bed / number)
 
-    assert Growing.__table__.is_exclusive(_map(Plant).primary)
-    assert not Growing.__table__.types_beside(_map(Plant).primary, 1)
+    assert growing.__table__.is_exclusive(_map(Plant).primary)
+    assert not growing.__table__.types_beside(_map(Plant).primary, 1)
 
-    class Leaf(Entity, table=Growing):
+    class Leaf(Entity, table=growing):
         bed: Attr[str] = attr()
         number: Attr[int] = attr(pad=2)
         leaf: Attr[int] = attr(pad=2)
         primary = key("BED", "PLANT" / bed / number / "LEAF" / leaf)
 
-    assert not Growing.__table__.is_exclusive(_map(Plant).primary)
-    assert Growing.__table__.types_beside(_map(Plant).primary, 1)
-    assert not Growing.__table__.types_beside(_map(Leaf).primary, 2)
+    assert not growing.__table__.is_exclusive(_map(Plant).primary)
+    assert growing.__table__.types_beside(_map(Plant).primary, 1)
+    assert not growing.__table__.types_beside(_map(Leaf).primary, 2)
 
 
 def test_a_partition_that_belongs_to_something_is_not_for_one_entity_alone() -> None:

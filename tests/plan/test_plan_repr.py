@@ -8,18 +8,9 @@ from typing import Any
 import pytest
 
 import tablewright.plans
-from tablewright import Attr, Entity, Table, attr, key
 from tablewright.designs.catalog import bundled
 from tablewright.plans import Plan
-
-
-class Desk(Table, name="desk"): ...
-
-
-class Page(Entity, table=Desk):
-    book: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    primary = key("BOOK" / book, "PAGE" / number)
+from tests.plan.reads.store import Invoice
 
 
 def _subclasses(kind: type[Plan[Any]]) -> Iterator[type[Plan[Any]]]:
@@ -29,9 +20,9 @@ def _subclasses(kind: type[Plan[Any]]) -> Iterator[type[Plan[Any]]]:
 
 
 def test_a_plan_with_a_value_that_its_key_does_not_take_has_a_repr() -> None:
-    shown = repr(Page.primary.within(3))  # type: ignore[arg-type]
+    shown = repr(Invoice.primary.within(3))  # type: ignore[arg-type]
     assert shown.startswith("Range(<InvalidValue(")
-    assert "book is 3 of type int" in shown
+    assert "customer is 3 of type int" in shown
 
 
 @pytest.mark.parametrize(

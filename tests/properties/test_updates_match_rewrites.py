@@ -50,91 +50,58 @@ class Stats(BaseModel):
     marks: list[str] = []
 
 
-class Things(Table, name="things"):
-    by_rank = LSI("LSI1SK")
-    by_place = GSI("GSI1PK", "GSI1SK")
-    by_day = GSI("GSI2PK", "GSI2SK")
-    open_things = GSI("GSI3PK", "GSI3SK")
+def declare(name: str, *, is_versioned: bool) -> tuple[type[Table], Any]:
+    """Return a table and its entity.
+
+    A version guards what an update has read; without one, every part that was read is guarded.
+    """
+
+    class Things(Table, name=name):
+        by_rank = LSI("LSI1SK")
+        by_place = GSI("GSI1PK", "GSI1SK")
+        by_day = GSI("GSI2PK", "GSI2SK")
+        open_things = GSI("GSI3PK", "GSI3SK")
+
+    class Thing(Entity, table=Things):
+        owner: Attr[str] = attr()
+        number: Attr[int] = attr(pad=3)
+        city: Attr[str | None] = attr(default=None)
+        street: Attr[str | None] = attr(default=None)
+        state: Attr[State] = attr(default=State.DRAFT)
+        at: Attr[datetime] = attr()
+        rank: Attr[int | None] = attr(pad=4, default=None)
+        weight: Attr[int] = attr(pad=4, default=0)
+        email: Attr[str | None] = attr(default=None)
+        handle: Attr[str] = attr()
+        tags: Attr[set[str]] = attr(default_factory=set)
+        log: Attr[list[str]] = attr(default_factory=list)
+        stats: Attr[Stats] = attr(default_factory=Stats)
+        changed: Attr[datetime] = updated_at()
+        if is_versioned:
+            version: Attr[int] = version()
+
+        primary = key("OWNER" / owner, "THING" / number)
+        ranked = primary.local(Things.by_rank, "RANK" / descending(rank) / number)
+        placed = index(
+            Things.by_place,
+            "CITY" / lower(city) / "STATE" / state,
+            "STREET" / street / weight / number,
+        )
+        daily = index(Things.by_day, "DAY" / day(at) / shard(owner, of=3), "AT" / at / number)
+        open = index(
+            Things.open_things,
+            "OPEN",
+            "WEIGHT" / weight / number,
+            when=((state == State.OPEN) & (weight > 3)) | tags.contains("urgent"),
+        )
+        by_email = unique("EMAIL" / lower(email))
+        by_handle = unique("HANDLES" / owner, "HANDLE" / handle, keep=(owner, number, handle, tags))
+
+    return Things, Thing
 
 
-class Thing(Entity, table=Things):
-    """Versioned: a version guards what an update has read."""
-
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    city: Attr[str | None] = attr(default=None)
-    street: Attr[str | None] = attr(default=None)
-    state: Attr[State] = attr(default=State.DRAFT)
-    at: Attr[datetime] = attr()
-    rank: Attr[int | None] = attr(pad=4, default=None)
-    weight: Attr[int] = attr(pad=4, default=0)
-    email: Attr[str | None] = attr(default=None)
-    handle: Attr[str] = attr()
-    tags: Attr[set[str]] = attr(default_factory=set)
-    log: Attr[list[str]] = attr(default_factory=list)
-    stats: Attr[Stats] = attr(default_factory=Stats)
-    changed: Attr[datetime] = updated_at()
-    version: Attr[int] = version()
-
-    primary = key("OWNER" / owner, "THING" / number)
-    ranked = primary.local(Things.by_rank, "RANK" / descending(rank) / number)
-    placed = index(
-        Things.by_place,
-        "CITY" / lower(city) / "STATE" / state,
-        "STREET" / street / weight / number,
-    )
-    daily = index(Things.by_day, "DAY" / day(at) / shard(owner, of=3), "AT" / at / number)
-    open = index(
-        Things.open_things,
-        "OPEN",
-        "WEIGHT" / weight / number,
-        when=((state == State.OPEN) & (weight > 3)) | tags.contains("urgent"),
-    )
-    by_email = unique("EMAIL" / lower(email))
-    by_handle = unique("HANDLES" / owner, "HANDLE" / handle, keep=(owner, number, handle, tags))
-
-
-class Plains(Table, name="plains"):
-    by_rank = LSI("LSI1SK")
-    by_place = GSI("GSI1PK", "GSI1SK")
-    by_day = GSI("GSI2PK", "GSI2SK")
-    open_things = GSI("GSI3PK", "GSI3SK")
-
-
-class Plain(Entity, table=Plains):
-    """The same, without a version: every part that was read is guarded by itself."""
-
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    city: Attr[str | None] = attr(default=None)
-    street: Attr[str | None] = attr(default=None)
-    state: Attr[State] = attr(default=State.DRAFT)
-    at: Attr[datetime] = attr()
-    rank: Attr[int | None] = attr(pad=4, default=None)
-    weight: Attr[int] = attr(pad=4, default=0)
-    email: Attr[str | None] = attr(default=None)
-    handle: Attr[str] = attr()
-    tags: Attr[set[str]] = attr(default_factory=set)
-    log: Attr[list[str]] = attr(default_factory=list)
-    stats: Attr[Stats] = attr(default_factory=Stats)
-    changed: Attr[datetime] = updated_at()
-
-    primary = key("OWNER" / owner, "THING" / number)
-    ranked = primary.local(Plains.by_rank, "RANK" / descending(rank) / number)
-    placed = index(
-        Plains.by_place,
-        "CITY" / lower(city) / "STATE" / state,
-        "STREET" / street / weight / number,
-    )
-    daily = index(Plains.by_day, "DAY" / day(at) / shard(owner, of=3), "AT" / at / number)
-    open = index(
-        Plains.open_things,
-        "OPEN",
-        "WEIGHT" / weight / number,
-        when=((state == State.OPEN) & (weight > 3)) | tags.contains("urgent"),
-    )
-    by_email = unique("EMAIL" / lower(email))
-    by_handle = unique("HANDLES" / owner, "HANDLE" / handle, keep=(owner, number, handle, tags))
+Things, Thing = declare("things", is_versioned=True)
+Plains, Plain = declare("plains", is_versioned=False)
 
 
 Values = dict[str, Any]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run
+from tests.commands import mistake, run
 
 MODELS = """
 from tablewright import Attr, Entity, Table, attr, key
@@ -165,15 +165,10 @@ def test_a_misspelled_module_has_a_hint(
     folder: Path, command: list[str], name: str, hint: str
 ) -> None:
     write(folder)
-    done = run(*command, name)
-    assert done.returncode == 2
-    assert f"did you mean {hint}?" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert f"did you mean {hint}?" in mistake(*command, name)
 
 
 @pytest.mark.parametrize("name", ["nothing/", "app", "app/"])
 def test_a_folder_is_no_design(folder: Path, name: str) -> None:
     (folder / "app").mkdir()
-    done = run("publish", "docs", name)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
+    mistake("publish", "docs", name)

@@ -45,19 +45,25 @@ class First(Table, name="tasks"):
     gsi1 = GSI("GSI1PK", "GSI1SK")
 
 
-class FirstTask(Entity, table=First, type_name="Task"):
+class TaskFields(Entity):
     owner: Attr[str] = attr()
     task_id: Attr[str] = attr()
     status: Attr[str] = attr(default="open")
     primary = key("OWNER" / owner, "TASK" / task_id)
-    by_status = index(First.gsi1, "STATUS" / status, "TASK" / task_id)
 
 
-class FirstNote(Entity, table=First, type_name="Note"):
+class FirstTask(TaskFields, table=First, type_name="Task"):
+    by_status = index(First.gsi1, "STATUS" / TaskFields.status, "TASK" / TaskFields.task_id)
+
+
+class NoteFields(Entity):
     owner: Attr[str] = attr()
     note_id: Attr[str] = attr()
     day: Attr[str] = attr(default="monday")
     primary = key("OWNER" / owner, "NOTE" / note_id)
+
+
+class FirstNote(NoteFields, table=First, type_name="Note"): ...
 
 
 class Second(Table, name="tasks"):
@@ -69,22 +75,14 @@ class Second(Table, name="tasks"):
     days = GSI("day")
 
 
-class Task(Entity, table=Second):
-    owner: Attr[str] = attr()
-    task_id: Attr[str] = attr()
-    status: Attr[str] = attr(default="open")
-    primary = key("OWNER" / owner, "TASK" / task_id)
-    by_status = index(Second.gsi1, "STATUS" / status, "TASK" / task_id)
-    owned = index(Second.gsi2, "OWNED" / owner, "LABEL#TASK" / task_id)
+class Task(TaskFields, table=Second):
+    by_status = index(Second.gsi1, "STATUS" / TaskFields.status, "TASK" / TaskFields.task_id)
+    owned = index(Second.gsi2, "OWNED" / TaskFields.owner, "LABEL#TASK" / TaskFields.task_id)
 
 
-class Note(Entity, table=Second):
-    owner: Attr[str] = attr()
-    note_id: Attr[str] = attr()
-    day: Attr[str] = attr(default="monday")
-    primary = key("OWNER" / owner, "NOTE" / note_id)
-    by_day = index(Second.gsi1, "DAY" / day, "NOTE" / note_id)
-    on_day = index(Second.days, day)
+class Note(NoteFields, table=Second):
+    by_day = index(Second.gsi1, "DAY" / NoteFields.day, "NOTE" / NoteFields.note_id)
+    on_day = index(Second.days, NoteFields.day)
 
 
 class Label(Entity, table=Second):

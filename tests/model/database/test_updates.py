@@ -34,17 +34,20 @@ from tablewright.plan.plan import run
 from tablewright.server import serving
 from tablewright.transport import Local, Response, tables
 from tests.model.database.shop import described, ttl_of
+from tests.new_table import new_table
 
 
-class First(Table, name="tasks"):
-    pass
-
-
-class FirstTask(Entity, table=First, type_name="Task"):
+class TaskFields(Entity):
     task_id: Attr[str] = attr()
     owner: Attr[str] = attr(default="ann")
     rank: Attr[int] = attr(default=1)
     primary = key("TASK" / task_id, "TASK")
+
+
+First = new_table("tasks")
+
+
+class FirstTask(TaskFields, table=First, type_name="Task"): ...
 
 
 class Second(Table, name="tasks"):
@@ -52,14 +55,10 @@ class Second(Table, name="tasks"):
     by_rank = GSI("rank", name="ranks")
 
 
-class Task(Entity, table=Second):
-    task_id: Attr[str] = attr()
-    owner: Attr[str] = attr(default="ann")
-    rank: Attr[int] = attr(default=1)
+class Task(TaskFields, table=Second):
     gone: Attr[datetime | None] = ttl(name="expires", default=None)
-    primary = key("TASK" / task_id, "TASK")
-    owned = index(Second.by_owner, owner, rank)
-    ranked = index(Second.by_rank, rank)
+    owned = index(Second.by_owner, TaskFields.owner, TaskFields.rank)
+    ranked = index(Second.by_rank, TaskFields.rank)
 
 
 class Unfit(Table, name="tasks"):

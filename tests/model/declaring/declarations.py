@@ -1,4 +1,8 @@
-"""Check that a declaration is refused; read what a table stores."""
+"""Check that a declaration is refused; read what a table stores.
+
+Invariant: `Shop` has no entities. Refused entities leave their table as it was
+(`test_key_collisions.py`), so all tests of refusals share it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,20 @@ from typing import Any
 
 import pytest
 
-from tablewright import Table
+from tablewright import GSI, LSI, Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
+
+
+class Shop(Table, name="shop"):
+    listed = GSI("GSI1PK", "GSI1SK")
+    by_name = LSI("NAME")
+
+
+class Keyed(Entity):
+    """Abstract: what an entity needs besides the line that is refused."""
+
+    order: Attr[str] = attr()
+    primary = key("ORDER" / order, "ORDER")
 
 
 class Status(StrEnum):

@@ -21,7 +21,8 @@ from tablewright import (
     updated_at,
 )
 from tablewright.errors import DeclarationError, UniqueViolation
-from tests.model.declaring.declarations import raw, refused
+from tests.model.declaring.declarations import Keyed, raw, refused
+from tests.new_table import new_table
 
 
 class Dated(Entity):
@@ -83,9 +84,7 @@ def test_attributes_of_abstract_entities_are_their_childrens() -> None:
 
 
 def test_a_child_overrides_an_attribute_of_its_abstract_parent() -> None:
-    class Shop(Table, name="overriding"): ...
-
-    class Thing(Owned, table=Shop):
+    class Thing(Owned, table=new_table()):
         thing: Attr[str] = attr()
         note: Attr[str] = attr(name="remark")
         primary = key("THING" / thing, "THING")
@@ -95,16 +94,16 @@ def test_a_child_overrides_an_attribute_of_its_abstract_parent() -> None:
 
 
 def test_a_child_of_an_entity_with_a_table_keeps_what_its_parent_declared_or_is_refused() -> None:
-    class Shop(Table, name="subclassing"): ...
+    shop = new_table("subclassing")
 
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=shop):
         order: Attr[str] = attr(name="orderId")
         note: Attr[str] = attr(default="none")
         primary = key("ORDER" / order, "ORDER")
 
     try:
 
-        class Gift(Order, table=Shop):
+        class Gift(Order, table=shop):
             gift: Attr[str] = attr()
             primary = key("GIFT" / gift, "GIFT")
 
@@ -157,12 +156,7 @@ def test_indexes_and_unique_values_of_abstract_entities_are_their_childrens() ->
 
 
 def test_a_class_adds_nothing_to_an_entity_that_is_complete() -> None:
-    class Shop(Table, name="adding"): ...
-
-    class Order(Entity, table=Shop):
-        order: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
-
+    class Order(Keyed, table=new_table()):
         def shown(self) -> str:
             return self.order
 

@@ -10,10 +10,8 @@ import pytest
 from pydantic import Field
 
 from tablewright import (
-    GSI,
     Attr,
     Entity,
-    Table,
     attr,
     connect,
     create,
@@ -25,47 +23,34 @@ from tablewright import (
     version,
 )
 from tablewright.errors import DeclarationError, InvalidValue
-from tests.model.declaring.declarations import refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
+from tests.new_table import new_table
 
 # -- attributes ------------------------------------------------------------------------------------
 
 
 def test_an_attribute_needs_an_annotation() -> None:
-    class Shop(Table): ...
-
     with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note = attr()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_annotation_without_attr_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: str = attr()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_a_value_instead_of_attr_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.note = 5 is not a declaration", "write note: Attr[…] = attr(default=5)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[int] = 5  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_attr_without_a_type_and_inside_of_annotated_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.order: Attr has no type; write order: Attr[str] = attr()", __file__):
 
         class Order(Entity, table=Shop):
@@ -95,61 +80,43 @@ class Limited:
 
 @pytest.mark.parametrize("mixin", [Bare, Assigned])
 def test_an_annotation_without_attr_is_refused_in_a_class_that_is_no_entity(mixin: type) -> None:
-    class Shop(Table): ...
-
     with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
 
-        class Order(Entity, mixin, table=Shop):  # type: ignore[misc]
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, mixin, table=Shop): ...  # type: ignore[misc]
 
 
 def test_a_class_that_is_no_entity_may_have_variables_and_attributes() -> None:
-    class Shop(Table): ...
-
-    class Order(Entity, Limited, table=Shop):
-        order: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
+    class Order(Keyed, Limited, table=new_table()): ...
 
     assert list(Order.__entity__.attributes) == ["note", "order"]
     assert Order.limit == 10
 
 
 def test_an_annotation_of_an_unknown_type_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.note", "'Attr[Nothing]'", "is not valid", "Nothing"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[Nothing] = attr()  # type: ignore[name-defined]  # noqa: F821
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_a_type_that_cannot_be_stored_is_refused() -> None:
-    class Shop(Table): ...
-
     class Opaque: ...
 
     with refused("Order.note", "Opaque", "cannot be stored", "use a dataclass"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[Opaque] = attr()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_attribute_may_have_the_name_of_its_type() -> None:
     """`date: Attr[date]`: in the body of the class, `date` is the attribute."""
 
-    class Shop(Table, name="dates"): ...
+    shop = new_table("dates")
 
-    class Order(Entity, table=Shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         date: Attr[date] = attr()
-        primary = key("ORDER" / order, "ORDER")
 
-    db = connect(":memory:", Shop)
+    db = connect(":memory:", shop)
     made: Any = Order(order="1", date=date(2026, 1, 5))
     db.run(create(made))
     assert db.run(Order.primary("1")) == made
@@ -183,8 +150,6 @@ def test_the_name_of_pydantics_configuration_is_free_or_refused() -> None:
 def _order_with(name: str) -> Any:
     """An order with one more attribute of this name."""
 
-    class Shop(Table): ...
-
     order = attr()
     order.name = "order"
     body = {
@@ -194,13 +159,11 @@ def _order_with(name: str) -> Any:
         name: attr(),
         "primary": key("ORDER" / order, "ORDER"),
     }
-    return new_class("Order", (Entity,), {"table": Shop}, lambda space: space.update(body))
+    return new_class("Order", (Entity,), {"table": new_table()}, lambda space: space.update(body))
 
 
 @pytest.mark.parametrize("name", ["where", "scan"])
 def test_a_key_with_a_name_of_the_library_is_refused(name: str) -> None:
-    class Shop(Table): ...
-
     order = attr()
     order.name = "order"
     body = {
@@ -214,20 +177,14 @@ def test_a_key_with_a_name_of_the_library_is_refused(name: str) -> None:
 
 
 def test_two_attributes_stored_under_one_name_are_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.second", "Order.first", "'n'"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             first: Attr[str] = attr(name="n")
             second: Attr[str] = attr(name="n")
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_attribute_stored_under_anothers_python_name_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.second", "Order.first", "'first'"):
 
         class Order(Entity, table=Shop):
@@ -238,19 +195,13 @@ def test_an_attribute_stored_under_anothers_python_name_is_refused() -> None:
 
 @pytest.mark.parametrize("stored", ["type", "entityType"])
 def test_an_attribute_stored_as_the_type_attribute_is_refused(stored: str) -> None:
-    class Shop(Table, type_attribute=stored): ...
-
     with refused("Order.kind", repr(stored), "type attribute", "attr(name=…)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=new_table(type_attribute=stored)):
             kind: Attr[str] = attr(name=stored)
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_attribute_stored_under_a_composed_keys_name_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "'PK'", "Order.order", "attr(name=…)"):
 
         class Order(Entity, table=Shop):
@@ -259,9 +210,6 @@ def test_an_attribute_stored_under_a_composed_keys_name_is_refused() -> None:
 
 
 def test_an_attribute_stored_under_a_composed_index_keys_name_is_refused() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     with refused("Order.listing", "'GSI1SK'", "Order.note", "attr(name=…)"):
 
         class Order(Entity, table=Shop):
@@ -285,36 +233,24 @@ def test_a_width_of_no_digits_is_refused() -> None:
 
 
 def test_a_version_is_an_int() -> None:
-    class Shop(Table): ...
-
     with refused("Order.count", "version()", "Attr[int]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             count: Attr[str] = version()  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_a_version_is_never_absent() -> None:
-    class Shop(Table): ...
-
     with refused("Order.count", "version()", "Attr[int]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             count: Attr[int | None] = version()  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_created_and_updated_are_moments() -> None:
-    class Shop(Table): ...
-
     with refused("Order.made", "created_at()", "Attr[datetime]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             made: Attr[date] = created_at()  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
     with refused("Item.changed", "updated_at()", "Attr[datetime]"):
 
@@ -325,35 +261,29 @@ def test_created_and_updated_are_moments() -> None:
 
 
 def test_a_ttl_is_a_moment() -> None:
-    class Shop(Table): ...
-
     with refused("Order.ends", "ttl()", "Attr[datetime]", "Attr[datetime | None]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             ends: Attr[int] = ttl()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_two_entities_with_two_ttl_attributes_are_refused() -> None:
-    class Shop(Table): ...
+    shop = new_table()
 
-    class Basket(Entity, table=Shop):
+    class Basket(Entity, table=shop):
         basket: Attr[str] = attr()
         ends: Attr[datetime | None] = ttl(name="expires")
         primary = key("BASKET" / basket, "BASKET")
 
     with refused("Token.ends", "'ends'", "Basket", "'expires'", "one TTL attribute"):
 
-        class Token(Entity, table=Shop):
+        class Token(Entity, table=shop):
             token: Attr[str] = attr()
             ends: Attr[datetime] = ttl()
             primary = key("TOKEN" / token, "TOKEN")
 
 
 def test_one_entity_with_two_ttl_attributes_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Basket.stops", "already has a ttl()", "remove one"):
 
         class Basket(Entity, table=Shop):
@@ -365,22 +295,16 @@ def test_one_entity_with_two_ttl_attributes_is_refused() -> None:
 
 @pytest.mark.parametrize(("role", "kind"), [("version", int), ("created_at", datetime)])
 def test_an_entity_with_two_attributes_of_one_role_is_refused(role: str, kind: type) -> None:
-    class Shop(Table): ...
-
     make: Any = {"version": version, "created_at": created_at}[role]
 
     with refused("Order", f"{role}()"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             first: Attr[kind] = make()  # type: ignore[valid-type]
             second: Attr[kind] = make()  # type: ignore[valid-type]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_only_numbers_are_padded() -> None:
-    class Shop(Table): ...
-
     with refused("Order.order", "attr(pad=4)", "an int"):
 
         class Order(Entity, table=Shop):
@@ -389,8 +313,6 @@ def test_only_numbers_are_padded() -> None:
 
 
 def test_an_error_in_a_format_has_one_location() -> None:
-    class Shop(Table): ...
-
     with pytest.raises(DeclarationError) as caught:
 
         class Order(Entity, table=Shop):
@@ -401,11 +323,9 @@ def test_an_error_in_a_format_has_one_location() -> None:
 
 
 def test_a_field_of_pydantic_as_the_value_of_an_attribute_is_refused() -> None:
-    class Notes(Table, name="notes"): ...
-
     with refused("write size: Attr[Annotated[…, Field(…)]] = attr()", "test_attributes.py:"):
 
-        class Note(Entity, table=Notes):
+        class Note(Entity, table=new_table()):
             note: Attr[str] = attr()
             size: Attr[int] = Field(ge=0)
             primary = key("NOTE" / note, "NOTE")

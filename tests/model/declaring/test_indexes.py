@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright import GSI, LSI, Attr, Entity, Table, attr, connect, create, index, key
-from tests.model.declaring.declarations import refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
 
 
 def test_an_index_of_another_table_is_refused() -> None:
@@ -17,22 +17,15 @@ def test_an_index_of_another_table_is_refused() -> None:
 
     with refused("Order.listing", "'stalls'", "not an index of shop", "it has listed"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
-            listing = index(Market.stalls, "ORDERS", "ORDER" / order)
+        class Order(Keyed, table=Shop):
+            listing = index(Market.stalls, "ORDERS", "ORDER" / Keyed.order)
 
 
 def test_an_index_needs_its_sort_key() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     with refused("Order.listing", "listed has a sort key, 'GSI1SK'", "pass a second path"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
-            listing = index(Shop.listed, "ORDERS" / order)
+        class Order(Keyed, table=Shop):
+            listing = index(Shop.listed, "ORDERS" / Keyed.order)
 
 
 def test_an_index_without_a_sort_key_takes_none() -> None:
@@ -41,23 +34,16 @@ def test_an_index_without_a_sort_key_takes_none() -> None:
 
     with refused("Order.listing", "listed has no sort key", "leave the second path out"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
-            listing = index(Shop.listed, "ORDERS", "ORDER" / order)
+        class Order(Keyed, table=Shop):
+            listing = index(Shop.listed, "ORDERS", "ORDER" / Keyed.order)
 
 
 def test_two_places_in_one_index_are_refused() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     with refused("Order.second", "Order.first", "one place in an index", "when=…"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
-            first = index(Shop.listed, "ORDERS", "ORDER" / order)
-            second = index(Shop.listed, "OTHERS", "ORDER" / order)
+        class Order(Keyed, table=Shop):
+            first = index(Shop.listed, "ORDERS", "ORDER" / Keyed.order)
+            second = index(Shop.listed, "OTHERS", "ORDER" / Keyed.order)
 
 
 def test_an_index_key_that_is_the_tables_own_cannot_be_another() -> None:
@@ -101,9 +87,6 @@ def test_an_index_key_that_is_the_type_attribute_cannot_be_another_text() -> Non
 
 
 def test_a_local_index_is_declared_by_the_primary_key() -> None:
-    class Shop(Table):
-        by_name = LSI("NAME")
-
     local: Any = Shop.by_name
     with refused("Order.named", "primary.local(…)"):
 
@@ -115,9 +98,6 @@ def test_a_local_index_is_declared_by_the_primary_key() -> None:
 
 
 def test_a_local_index_of_another_partition_is_refused() -> None:
-    class Shop(Table):
-        by_name = LSI("NAME")
-
     local: Any = Shop.by_name
     with refused("Order.named"):
 
@@ -129,9 +109,6 @@ def test_a_local_index_of_another_partition_is_refused() -> None:
 
 
 def test_a_global_index_is_no_local_one() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     wrong: Any = Shop.listed
     with refused("Order.named", "index("):
 
@@ -186,10 +163,8 @@ def test_an_attribute_under_an_index_keys_name_has_its_type() -> None:
     class Shop(Table, name="typed"):
         listed = GSI("GSI1PK")
 
-    class Order(Entity, table=Shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=Shop):
         number: Attr[int] = attr(name="GSI1PK")
-        primary = key("ORDER" / order, "ORDER")
 
     db = connect(":memory:", Shop)
     made = db.run(create(Order(order="1", number=5)))
@@ -212,7 +187,5 @@ def test_a_condition_on_another_classs_attribute_is_refused() -> None:
 
     with refused("Order.listing", "city"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
-            listing = index(Shop.listed, "X", "ORDER" / order, when=Customer.city == "Rome")
+        class Order(Keyed, table=Shop):
+            listing = index(Shop.listed, "X", "ORDER" / Keyed.order, when=Customer.city == "Rome")

@@ -6,7 +6,8 @@ import pytest
 
 from tablewright import Attr, Entity, Table, attr, key, unique
 from tablewright.errors import DeclarationError
-from tests.model.declaring.declarations import refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
+from tests.new_table import new_table
 
 
 class Crowded(Table, name="crowded"): ...
@@ -82,8 +83,6 @@ def test_a_sentinel_that_could_be_anothers_sentinel_is_refused() -> None:
 def test_a_sentinel_that_could_be_its_own_entitys_key_is_refused() -> None:
     """No two different values give the same key; a sentinel would overwrite an entity."""
 
-    class Shop(Table): ...
-
     with refused("Customer.by_email", "Customer.primary", "its own literal"):
 
         class Customer(Entity, table=Shop):
@@ -95,8 +94,6 @@ def test_a_sentinel_that_could_be_its_own_entitys_key_is_refused() -> None:
 
 def test_two_sentinels_of_one_entity_with_one_key_are_refused() -> None:
     """An email that is another's name would be taken."""
-
-    class Shop(Table): ...
 
     with refused("Customer.by_", "NAME#{", "its own literal"):
 
@@ -110,51 +107,47 @@ def test_two_sentinels_of_one_entity_with_one_key_are_refused() -> None:
 
 
 def test_keys_of_different_length_or_literals_live_side_by_side() -> None:
-    class Shop(Table): ...
+    shop = new_table()
 
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=shop):
         customer: Attr[str] = attr()
         order: Attr[str] = attr()
         primary = key("CUST" / customer, "ORDER" / order)
 
-    class Item(Entity, table=Shop):
+    class Item(Entity, table=shop):
         customer: Attr[str] = attr()
         order: Attr[str] = attr()
         item: Attr[str] = attr()
         primary = key("CUST" / customer, "ORDER" / order / "ITEM" / item)
 
-    class Note(Entity, table=Shop):
+    class Note(Entity, table=shop):
         customer: Attr[str] = attr()
         order: Attr[str] = attr()
         note: Attr[str] = attr()
         primary = key("CUST" / customer, "ORDER" / order / "NOTE" / note)
 
-    class Profile(Entity, table=Shop):
+    class Profile(Entity, table=shop):
         customer: Attr[str] = attr()
         primary = key("CUST" / customer, "PROFILE")
 
-    entities = [entity.name for entity in Shop.__table__.entities]
+    entities = [entity.name for entity in shop.__table__.entities]
     assert entities == ["Order", "Item", "Note", "Profile"]
 
 
 def test_two_entities_of_one_type_name_are_refused() -> None:
-    class Shop(Table, name="shop"): ...
+    shop = new_table()
 
-    class Order(Entity, table=Shop, type_name="O"):
-        order: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
+    class Order(Keyed, table=shop, type_name="O"): ...
 
     with refused("Offer", "Shop", "'O'", "type_name=…"):
 
-        class Offer(Entity, table=Shop, type_name="O"):
+        class Offer(Entity, table=shop, type_name="O"):
             offer: Attr[str] = attr()
             primary = key("OFFER" / offer, "OFFER")
 
 
 def test_a_sentinel_of_an_entitys_type_is_refused() -> None:
     """It would be read as that entity."""
-
-    class Shop(Table): ...
 
     with refused("Customer", "already has items of type 'Customer'", "type_name=…"):
 
@@ -166,15 +159,14 @@ def test_a_sentinel_of_an_entitys_type_is_refused() -> None:
 
 
 def test_a_refused_entity_leaves_its_table_as_it_was() -> None:
-    class Shop(Table): ...
-
+    shop = new_table()
     for literal in ("", "ORDER"):
         try:
 
-            class Order(Entity, table=Shop):
+            class Order(Entity, table=shop):
                 order: Attr[str] = attr()
                 primary = key("ORDER" / order, literal)
 
         except DeclarationError:
-            assert Shop.__table__.entities == []
-    assert [entity.name for entity in Shop.__table__.entities] == ["Order"]
+            assert shop.__table__.entities == []
+    assert [entity.name for entity in shop.__table__.entities] == ["Order"]

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key
+from tablewright import Attr, Entity, attr, connect, create, index, key
 from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
-from tests.model.declaring.declarations import refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
+from tests.new_table import new_table
+from tests.things import Thing
 
 # -- the primary key -------------------------------------------------------------------------------
 
 
 def test_an_entity_needs_a_primary_key() -> None:
-    class Shop(Table): ...
-
     with refused("Order has no primary key", "primary = key("):
 
         class Order(Entity, table=Shop):
@@ -26,8 +26,6 @@ def test_an_entity_needs_a_primary_key() -> None:
 
 
 def test_an_entity_has_one_primary_key() -> None:
-    class Shop(Table): ...
-
     with refused("Order has 2 primary keys", "write one"):
 
         class Order(Entity, table=Shop):
@@ -37,8 +35,6 @@ def test_an_entity_has_one_primary_key() -> None:
 
 
 def test_an_attribute_of_another_class_is_unknown() -> None:
-    class Shop(Table): ...
-
     class Dated(Entity):
         made_at: Attr[datetime] = attr()
 
@@ -50,8 +46,6 @@ def test_an_attribute_of_another_class_is_unknown() -> None:
 
 
 def test_an_attribute_of_no_class_is_unknown() -> None:
-    class Shop(Table): ...
-
     stray: Attr[str] = attr()
     with refused("Order.primary", "not an attribute of Order"):
 
@@ -61,8 +55,6 @@ def test_an_attribute_of_no_class_is_unknown() -> None:
 
 
 def test_an_unknown_attribute_gets_the_name_that_was_meant() -> None:
-    class Shop(Table): ...
-
     class Old(Entity):
         stauts: Attr[str] = attr()
 
@@ -74,39 +66,26 @@ def test_an_unknown_attribute_gets_the_name_that_was_meant() -> None:
             primary = key("ORDER" / order, "AT" / Old.stauts)
 
 
+FINISHED: Any = Thing.name
+
+
 def test_an_attribute_of_a_finished_entity_is_unknown() -> None:
-    class Shop(Table): ...
-
-    class Customer(Entity, table=Shop):
-        customer: Attr[str] = attr()
-        primary = key("CUST" / customer, "CUST")
-
-    finished: Any = Customer.customer
-    with refused("Order.primary", "Customer.customer"):
+    with refused("Order.primary", "Thing.name"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
-            primary = key("ORDER" / order / finished, "ORDER")
+            primary = key("ORDER" / order / FINISHED, "ORDER")
 
 
 def test_an_attribute_of_a_finished_entity_at_the_front_of_a_path_is_refused_in_words() -> None:
-    class Shop(Table): ...
-
-    class Customer(Entity, table=Shop):
-        customer: Attr[str] = attr()
-        primary = key("CUST" / customer, "CUST")
-
-    finished: Any = Customer.customer
-    with refused("Customer.customer"):
+    with refused("Thing.name"):
 
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
-            primary = key("CUST" / finished, "ORDER" / order)
+            primary = key("CUST" / FINISHED, "ORDER" / order)
 
 
 def test_an_optional_attribute_is_no_part_of_a_primary_key() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "'note'", "optional", "needs every part"):
 
         class Order(Entity, table=Shop):
@@ -116,8 +95,6 @@ def test_an_optional_attribute_is_no_part_of_a_primary_key() -> None:
 
 
 def test_an_attribute_twice_in_a_key_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "order is in the key twice", "order.again"):
 
         class Order(Entity, table=Shop):
@@ -126,8 +103,6 @@ def test_an_attribute_twice_in_a_key_is_refused() -> None:
 
 
 def test_a_transform_twice_in_a_key_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "day(at) is in the key twice", "day(at).again"):
 
         class Order(Entity, table=Shop):
@@ -136,8 +111,6 @@ def test_a_transform_twice_in_a_key_is_refused() -> None:
 
 
 def test_again_before_the_first_time_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "order.again", "not in the key before it"):
 
         class Order(Entity, table=Shop):
@@ -146,8 +119,6 @@ def test_again_before_the_first_time_is_refused() -> None:
 
 
 def test_again_of_another_transform_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "year_month(at).again", "not in the key before it"):
 
         class Order(Entity, table=Shop):
@@ -156,8 +127,6 @@ def test_again_of_another_transform_is_refused() -> None:
 
 
 def test_a_number_without_a_width_in_a_sort_key_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "number", "10 sorts before 9", "attr(pad=…)"):
 
         class Order(Entity, table=Shop):
@@ -167,24 +136,17 @@ def test_a_number_without_a_width_in_a_sort_key_is_refused() -> None:
 
 
 def test_a_number_without_a_width_in_an_indexs_sort_key_is_refused() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     with refused("Order.listing", "number", "10 sorts before 9", "attr(pad=…)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             number: Attr[int] = attr()
-            primary = key("ORDER" / order, "ORDER")
             listing = index(Shop.listed, "ORDERS", "N" / number)
 
 
 def test_a_number_needs_no_width_where_nothing_sorts_by_it() -> None:
     """In a partition key, and behind it as the same value again."""
 
-    class Shop(Table): ...
-
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=new_table()):
         number: Attr[int] = attr()
         line: Attr[int] = attr(pad=3)
         primary = key("ORDER" / number, "ORDER" / number.again / line)
@@ -196,8 +158,6 @@ def test_a_number_needs_no_width_where_nothing_sorts_by_it() -> None:
     "kind", [float, Decimal, bytes, list[str], set[str], dict[str, str], int | str, Any]
 )
 def test_a_type_without_an_ordered_text_is_no_part(kind: Any) -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "value is of type", "use str, int, datetime"):
 
         class Order(Entity, table=Shop):
@@ -212,8 +172,6 @@ class Unordered(Enum):
 
 
 def test_an_enum_without_an_order_is_no_part() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "Unordered", "no order as text"):
 
         class Order(Entity, table=Shop):
@@ -229,9 +187,7 @@ class Spaced(StrEnum):
 def test_an_enum_whose_order_a_following_part_breaks_takes_no_range() -> None:
     """`OPEN LATE#…` is below `OPEN#…`, for a space is below the delimiter."""
 
-    class Shop(Table, name="spaced"): ...
-
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=new_table()):
         status: Attr[Spaced] = attr()
         order: Attr[str] = attr()
         primary = key("ORDER", "S" / status / order)
@@ -245,14 +201,14 @@ def test_an_enum_whose_order_a_following_part_breaks_takes_no_range() -> None:
 
 
 def test_an_enum_whose_order_nothing_breaks_takes_a_range() -> None:
-    class Shop(Table, name="spaced"): ...
+    shop = new_table("spaced")
 
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=shop):
         order: Attr[str] = attr()
         status: Attr[Spaced] = attr()
         primary = key("ORDER" / order, "S" / status)
 
-    db = connect(":memory:", Shop)
+    db = connect(":memory:", shop)
     for status in Spaced:
         db.run(create(Order(order="1", status=status)))
     found = db.run(Order.primary.within("1").gt(Spaced.OPEN))
@@ -260,8 +216,6 @@ def test_an_enum_whose_order_nothing_breaks_takes_a_range() -> None:
 
 
 def test_a_key_must_not_be_empty() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "at least one character"):
 
         class Order(Entity, table=Shop):
@@ -272,8 +226,6 @@ def test_a_key_must_not_be_empty() -> None:
 def test_an_attribute_in_an_f_string_is_refused() -> None:
     """It would be the same text for every entity."""
 
-    class Shop(Table): ...
-
     with refused("cannot be part of a text", '"USER" / user_id'):
 
         class Order(Entity, table=Shop):
@@ -282,8 +234,6 @@ def test_an_attribute_in_an_f_string_is_refused() -> None:
 
 
 def test_an_attribute_in_a_format_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("cannot be part of a text", '"USER" / user_id'):
 
         class Order(Entity, table=Shop):
@@ -292,8 +242,6 @@ def test_an_attribute_in_a_format_is_refused() -> None:
 
 
 def test_a_part_that_is_derived_from_an_attribute_is_refused_in_an_f_string_too() -> None:
-    class Shop(Table): ...
-
     with refused("cannot be part of a text"):
 
         class Order(Entity, table=Shop):
@@ -303,8 +251,6 @@ def test_a_part_that_is_derived_from_an_attribute_is_refused_in_an_f_string_too(
 
 @pytest.mark.parametrize("piece", [5, b"ORDER", None, 1.5])
 def test_a_key_is_made_of_literals_and_attributes(piece: Any) -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", repr(piece), "neither a literal nor an attribute"):
 
         class Order(Entity, table=Shop):
@@ -313,29 +259,21 @@ def test_a_key_is_made_of_literals_and_attributes(piece: Any) -> None:
 
 
 def test_a_table_with_a_sort_key_needs_both_paths() -> None:
-    class Shop(Table, name="shop", sk="sk"): ...
-
     with refused("Order.primary", "shop has a sort key, 'sk'", "pass a second path"):
 
-        class Order(Entity, table=Shop):
+        class Order(Entity, table=new_table(sk="sk")):
             order: Attr[str] = attr()
             primary = key("ORDER" / order)
 
 
 def test_a_table_without_a_sort_key_takes_one_path() -> None:
-    class Shop(Table, name="shop", sk=None): ...
-
     with refused("Order.primary", "shop has no sort key", "leave the second path out"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, table=new_table(sk=None)): ...
 
 
 @pytest.mark.parametrize("kind", [list[str], bool, set[str], dict[str, str]])
 def test_a_natural_key_is_a_text_a_number_or_bytes(kind: Any) -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "'value'", "a text, a number or bytes"):
 
         class Order(Entity, table=Shop):
@@ -347,8 +285,6 @@ def test_a_natural_key_is_a_text_a_number_or_bytes(kind: Any) -> None:
 
 
 def test_a_transform_of_another_type_is_refused() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "day(order)", "datetime or date", "not of type str"):
 
         class Order(Entity, table=Shop):
@@ -369,8 +305,6 @@ def test_a_transform_of_another_type_is_refused() -> None:
 
 
 def test_counting_down_needs_a_width() -> None:
-    class Shop(Table): ...
-
     with refused("Score.primary", "descending(points)", "attr(pad=…)"):
 
         class Score(Entity, table=Shop):
@@ -389,8 +323,6 @@ def test_a_transform_is_of_an_attribute() -> None:
 
 
 def test_a_literal_is_not_a_template() -> None:
-    class Shop(Table): ...
-
     with refused("Order.primary", "'ORDER#{order}' is a literal", 'write a path: "…" / order'):
 
         class Order(Entity, table=Shop):

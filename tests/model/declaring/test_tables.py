@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, LSI, Attr, Entity, Table, Tenancy, attr, key
-from tests.model.declaring.declarations import refused
+from tablewright import GSI, LSI, Table, Tenancy
+from tests.model.declaring.declarations import Keyed, Shop, refused
 
 # -- tables ----------------------------------------------------------------------------------------
 
@@ -15,23 +15,17 @@ from tests.model.declaring.declarations import refused
 def test_a_table_is_subclassed() -> None:
     with refused("Order", "table=", "not a subclass of Table"):
 
-        class Order(Entity, table=Table):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, table=Table): ...
 
 
 def test_something_that_is_no_table_is_refused() -> None:
     wrong: Any = dict
     with refused("Order", "dict", "not a subclass of Table"):
 
-        class Order(Entity, table=wrong):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, table=wrong): ...
 
 
 def test_a_table_is_not_made() -> None:
-    class Shop(Table): ...
-
     with pytest.raises(TypeError, match=r"open it with connect\(target, Shop\)"):
         Shop()
 

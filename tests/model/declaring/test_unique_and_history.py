@@ -21,49 +21,40 @@ from tablewright import (
     version,
 )
 from tablewright.errors import InvalidValue, UniqueViolation
-from tests.model.declaring.declarations import Status, refused
+from tests.model.declaring.declarations import Keyed, Shop, Status, refused
+from tests.new_table import new_table
 
 
 def test_a_unique_value_needs_an_attribute() -> None:
-    class Shop(Table): ...
-
     nothing: Any = "SETTINGS"
     with refused("Order.only", "unique() has no attribute"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, table=Shop):
             only: Any = unique(nothing)
 
 
 def test_a_sentinel_keeps_attributes_of_its_entity() -> None:
-    class Shop(Table): ...
-
     class Other(Entity):
         colour: Attr[str] = attr()
 
     kept: Any = Other.colour
     with refused("Order.by_name", "colour", "not an attribute of Order"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             name: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
             by_name = unique("NAME" / name, keep=(kept,))
 
 
 def test_a_sentinel_that_does_not_keep_the_key_is_not_looked_up() -> None:
     """It keeps the value unique; what it stands for, it does not say."""
 
-    class Shop(Table, name="kept"): ...
+    shop = new_table("kept")
 
-    class Order(Entity, table=Shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         name: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
         by_name = unique("NAME" / name, keep=(name,))
 
-    db = connect(":memory:", Shop)
+    db = connect(":memory:", shop)
     db.run(create(Order(order="O1", name="n")))
     with pytest.raises(UniqueViolation):
         db.run(create(Order(order="O2", name="n")))
@@ -83,14 +74,10 @@ class Event(Entity, table=Recorded):
 
 
 def test_a_history_needs_an_entity_of_its_table() -> None:
-    class Shop(Table, name="shop"): ...
-
     with refused("Order.changes", "Event", "not an entity of shop"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             status: Attr[Status] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Event, new=Event.new)
 
     with refused("Offer.changes", "str", "not an entity of shop"):
@@ -109,38 +96,32 @@ def test_a_history_is_of_an_attribute_of_its_entity() -> None:
     inherited: Any = vars(Other)["status"]
     with refused("Order.changes", "status", "not an attribute of Order"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             number: Attr[int] = version()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(inherited, Event, new=Event.new, version=Event.number)
 
 
 def test_a_history_of_versions_needs_a_version() -> None:
     with refused("Order.changes", "Order has no version()"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Event, new=Event.new, version=Event.number)
 
 
 def test_a_history_fills_every_attribute_of_its_event() -> None:
     with refused("Order.changes", "Event.number gets no value", "attribute of Order"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
             count: Attr[int] = version()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Event, new=Event.new)
 
 
 def test_a_history_records_by_the_names_of_its_event() -> None:
-    class Shop(Table, name="by-name"): ...
+    shop = new_table("by-name")
 
-    class Change(Entity, table=Shop):
+    class Change(Entity, table=shop):
         order: Attr[str] = attr()
         version: Attr[int] = attr(pad=5)
         old: Attr[Status | None] = attr()
@@ -150,14 +131,12 @@ def test_a_history_records_by_the_names_of_its_event() -> None:
         reason: Attr[str | None] = attr(default=None)
         primary = key("ORDER" / order, "CHANGE" / version)
 
-    class Order(Entity, table=Shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         status: Attr[Status] = attr(default=Status.CREATED)
         version: Attr[int] = version()
-        primary = key("ORDER" / order, "ORDER")
         changes = history(status, Change)
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         order = db.run(create(Order(order="O1")))
         db.run(update(order, Order.status.set(Status.PAID)).audit(by="ann"))
         (change,) = db.run(Change.primary.within("O1"))
@@ -168,23 +147,21 @@ def test_a_history_records_by_the_names_of_its_event() -> None:
 
 
 def test_a_named_value_is_not_recorded_twice() -> None:
-    class Shop(Table, name="once"): ...
+    shop = new_table("once")
 
-    class Change(Entity, table=Shop):
+    class Change(Entity, table=shop):
         order: Attr[str] = attr()
         version: Attr[int] = attr(pad=5)
         status: Attr[Status] = attr()
         new: Attr[str] = attr(default="-")
         primary = key("ORDER" / order, "CHANGE" / version)
 
-    class Order(Entity, table=Shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         state: Attr[Status] = attr(default=Status.CREATED)
         version: Attr[int] = version()
-        primary = key("ORDER" / order, "ORDER")
         changes = history(state, Change, new=Change.status)
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         order = db.run(create(Order(order="O1")))
         db.run(update(order, Order.state.set(Status.PAID)))
         (change,) = db.run(Change.primary.within("O1"))
@@ -194,11 +171,9 @@ def test_a_named_value_is_not_recorded_twice() -> None:
 def test_a_value_is_recorded_by_its_name_only_with_its_type() -> None:
     with refused("Order.changes", "Event.new gets no value", "with the type of the recorded value"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             number: Attr[int] = version()
             count: Attr[int] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(count, Event)
 
 
@@ -210,11 +185,9 @@ def test_a_history_tells_attributes_of_its_event_only() -> None:
 
     with refused("Order.changes", "Note.remark", "Event"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
             count: Attr[int] = version()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(  # type: ignore[misc]
                 status, Event, new=Event.new, version=Event.number, reason=Note.remark
             )
@@ -224,10 +197,8 @@ def test_the_attribute_of_a_history_is_not_its_name() -> None:
     name: Any = "status"
     with refused("Order.changes: 'status' is not an attribute of Order"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(name, Event)
 
 
@@ -242,8 +213,6 @@ def test_the_events_of_an_entity_need_different_keys() -> None:
         "Order.changes: all events of one Order would have the same key", "Change.primary"
     ):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Change)

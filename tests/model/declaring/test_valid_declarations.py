@@ -11,82 +11,83 @@ from tablewright.errors import DeclarationError
 from tablewright.formats import day, descending, epoch_seconds, year_month
 from tablewright.model.databases.provision import definition
 from tests.model.declaring.declarations import Status, raw
+from tests.new_table import new_table
 
 
 def test_names_of_keys_and_of_the_type_are_free() -> None:
-    class Market(Table, name="market", pk="pk", sk="sk", type_attribute="tp"): ...
+    market = new_table("market", pk="pk", sk="sk", type_attribute="tp")
 
-    class Stall(Entity, table=Market, type_name="S"):
+    class Stall(Entity, table=market, type_name="S"):
         stall: Attr[str] = attr(name="id")
         primary = key("S" / stall, "S" / stall.again)
 
-    db = connect(":memory:", Market)
+    db = connect(":memory:", market)
     db.run(create(Stall(stall="1")))
-    assert raw(db, Market) == [
+    assert raw(db, market) == [
         {"pk": {"S": "S#1"}, "sk": {"S": "S#1"}, "tp": {"S": "S"}, "id": {"S": "1"}}
     ]
 
 
 def test_a_table_may_have_no_sort_key() -> None:
-    class Settings(Table, name="settings", pk="id", sk=None, type_attribute=None): ...
+    settings = new_table("settings", pk="id", sk=None, type_attribute=None)
 
-    class Setting(Entity, table=Settings):
+    class Setting(Entity, table=settings):
         name: Attr[str] = attr()
         value: Attr[int] = attr()
         primary = key("SETTING" / name)
 
-    db = connect(":memory:", Settings)
+    db = connect(":memory:", settings)
     made = Setting(name="x", value=1)
     db.run(create(made))
     assert db.run(Setting.primary("x")) == made
-    assert raw(db, Settings) == [
+    assert raw(db, settings) == [
         {"id": {"S": "SETTING#x"}, "name": {"S": "x"}, "value": {"N": "1"}}
     ]
 
 
 def test_without_a_type_attribute_entities_are_known_by_their_keys() -> None:
-    class Plain(Table, name="plain", type_attribute=None): ...
+    plain = new_table("plain", type_attribute=None)
 
-    class Order(Entity, table=Plain):
+    class Order(Entity, table=plain):
         customer: Attr[str] = attr()
         order: Attr[str] = attr()
         primary = key("CUST" / customer, "ORDER" / order)
 
-    class Item(Entity, table=Plain):
+    class Item(Entity, table=plain):
         customer: Attr[str] = attr()
         order: Attr[str] = attr()
         item: Attr[int] = attr(pad=2)
         primary = key("CUST" / customer, "ORDER" / order / item)
 
-    db = connect(":memory:", Plain)
+    db = connect(":memory:", plain)
     orders = [Order(customer="C", order=order) for order in ("1", "10", "2")]
     items = [Item(customer="C", order="1", item=number) for number in (1, 2)]
     for entity in (*orders, *items):
         db.run(create(entity))
-    assert all(set(item) <= {"PK", "SK", "customer", "order", "item"} for item in raw(db, Plain))
+    assert all(set(item) <= {"PK", "SK", "customer", "order", "item"} for item in raw(db, plain))
     assert db.run(Order.primary.within("C")) == orders
     assert db.run(Item.primary.within("C")) == items
     assert db.run(Order.primary.within("C").count()) == 3
 
 
 def test_keys_may_be_attributes_of_their_own_type() -> None:
-    class Readings(Table, name="readings", pk="sensor", sk="at", type_attribute=None): ...
+    readings = new_table("readings", pk="sensor", sk="at", type_attribute=None)
 
-    class Reading(Entity, table=Readings):
+    class Reading(Entity, table=readings):
         sensor: Attr[bytes] = attr()
         at: Attr[int] = attr()
         value: Attr[Decimal] = attr()
         primary = key(sensor, at)
 
-    assert definition(Readings.__table__, "readings").key_types == {"sensor": "B", "at": "N"}
-    db = connect(":memory:", Readings)
+    assert definition(readings.__table__, "readings").key_types == {"sensor": "B", "at": "N"}
+    db = connect(":memory:", readings)
     made = [Reading(sensor=b"\x00#", at=at, value=Decimal("1.5")) for at in (-10, -9, 9, 10)]
     for reading in made:
         db.run(put(reading))
     assert db.run(Reading.primary.within(b"\x00#")) == made
     assert db.run(Reading.primary(b"\x00#", -9)) == made[1]
     assert db.run(Reading.primary.within(b"\x00#").gte(-9)) == made[1:]
-    assert set(raw(db, Readings)[0]) == {"sensor", "at", "value"}
+    assert set(raw(db, readings)[0]) == {"sensor", "at", "value"}
 
 
 def test_an_index_may_use_the_tables_own_partition_key() -> None:
@@ -219,9 +220,9 @@ def test_a_condition_cannot_take_an_attribute_out_of_a_natural_index() -> None:
 
 
 def test_every_type_of_part_stands_in_one_key() -> None:
-    class Wide(Table, name="wide"): ...
+    wide = new_table("wide")
 
-    class Row(Entity, table=Wide):
+    class Row(Entity, table=wide):
         text: Attr[str] = attr()
         number: Attr[int] = attr(pad=4)
         at: Attr[datetime] = attr()
@@ -254,9 +255,9 @@ def test_every_type_of_part_stands_in_one_key() -> None:
         paid=True,
         score=7,
     )
-    db = connect(":memory:", Wide)
+    db = connect(":memory:", wide)
     db.run(create(row))
-    (item,) = raw(db, Wide)
+    (item,) = raw(db, wide)
     assert item["PK"] == {"S": "ROW#a$!b#2026-01"}
     assert item["SK"]["S"].split("#") == [
         "N",
@@ -274,9 +275,7 @@ def test_every_type_of_part_stands_in_one_key() -> None:
 
 
 def test_what_is_byte_exact_with_the_documents() -> None:
-    class Commerce(Table, name="documents"): ...
-
-    class Order(Entity, table=Commerce):
+    class Order(Entity, table=new_table()):
         customer: Attr[str] = attr()
         order: Attr[str] = attr()
         at: Attr[datetime] = attr()

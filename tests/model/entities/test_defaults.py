@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
+from tablewright import GSI, Attr, Table, attr, connect, create, index, put
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tests.model.entities.catalog import Dog, Everything, Managed, Named, order
+from tests.new_table import new_table
+from tests.things import NamedEntity
 
 
 def test_defaults_and_factories_give_what_is_not_given() -> None:
@@ -22,13 +24,11 @@ def test_defaults_and_factories_give_what_is_not_given() -> None:
 
 def test_an_optional_attribute_without_a_default_is_required() -> None:
     """By the constructor, as the checkers say; stored, it may be absent."""
-    table = _fresh()
+    table = new_table()
 
-    class Optional(Entity, table=table):
-        name: Attr[str] = attr()
+    class Optional(NamedEntity, table=table):
         note: Attr[str | None] = attr()
         tags: Attr[set[str]] = attr()
-        primary = key("OPTIONAL" / name, "OPTIONAL")
 
     with pytest.raises(InvalidValue, match=r"Optional\.note has no value; Optional\.tags has no"):
         Optional(name="x")  # type: ignore[call-arg]
@@ -38,22 +38,13 @@ def test_an_optional_attribute_without_a_default_is_required() -> None:
 
 
 def test_an_optional_attribute_with_a_default_may_be_left_out() -> None:
-    class Optional(Entity, table=_fresh()):
-        name: Attr[str] = attr()
+    class Optional(NamedEntity, table=new_table()):
         note: Attr[str | None] = attr(default=None)
         tags: Attr[set[str]] = attr(default_factory=set)
-        primary = key("OPTIONAL" / name, "OPTIONAL")
 
     made = Optional(name="x")
     assert made.note is None
     assert made.tags == set()
-
-
-def _fresh() -> type[Table]:
-    class Fresh(Table, name="fresh"):
-        pass
-
-    return Fresh
 
 
 def test_a_factory_makes_a_value_for_each_entity() -> None:
@@ -68,10 +59,8 @@ def test_a_default_that_can_change_is_not_shared() -> None:
     """It is copied, or refused when the class is defined."""
     try:
 
-        class Shared(Entity, table=_fresh()):
-            name: Attr[str] = attr()
+        class Shared(NamedEntity, table=new_table()):
             tags: Attr[list[str]] = attr(default=[])
-            primary = key("SHARED" / name, "SHARED")
 
     except DeclarationError:
         return
@@ -83,10 +72,8 @@ def test_a_default_that_can_change_is_not_shared() -> None:
 
 def test_a_default_of_the_wrong_type_is_an_error_at_import() -> None:
     def declare() -> None:
-        class Wrong(Entity, table=_fresh()):
-            name: Attr[str] = attr()
+        class Wrong(NamedEntity, table=new_table()):
             size: Attr[int] = attr(default="five")  # type: ignore[arg-type]
-            primary = key("WRONG" / name, "WRONG")
 
     with pytest.raises(DeclarationError, match=r"Wrong\.size"):
         declare()
@@ -98,12 +85,10 @@ def test_a_default_and_a_factory_together_are_an_error() -> None:
 
 
 def test_none_where_the_default_is_another_value_comes_back_as_none() -> None:
-    table = _fresh()
+    table = new_table()
 
-    class Defaulted(Entity, table=table):
-        name: Attr[str] = attr()
+    class Defaulted(NamedEntity, table=table):
         note: Attr[str | None] = attr(default="none given")
-        primary = key("DEFAULTED" / name, "DEFAULTED")
 
     with connect(":memory:", table) as db:
         db.run(put(Defaulted(name="x", note=None)))
@@ -112,12 +97,10 @@ def test_none_where_the_default_is_another_value_comes_back_as_none() -> None:
 
 def test_none_where_the_default_is_another_value_meets_a_condition_on_none() -> None:
     """Absent is the default there, and None is stored as NULL."""
-    table = _fresh()
+    table = new_table()
 
-    class Defaulted(Entity, table=table):
-        name: Attr[str] = attr()
+    class Defaulted(NamedEntity, table=table):
         note: Attr[str | None] = attr(default="none given")
-        primary = key("DEFAULTED" / name, "DEFAULTED")
 
     with connect(":memory:", table) as db:
         db.run(put(Defaulted(name="x", note=None)))
@@ -136,10 +119,8 @@ def test_none_is_no_key_of_an_index_so_it_needs_no_other_default() -> None:
 
     with pytest.raises(DeclarationError, match=r"Thing.*code"):
 
-        class Thing(Entity, table=Listed):
-            name: Attr[str] = attr()
+        class Thing(NamedEntity, table=Listed):
             code: Attr[str | None] = attr(default="none given")
-            primary = key("THING" / name, "THING")
             coded = index(Listed.by_code, code)
 
 

@@ -36,6 +36,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tests.model.declaring.declarations import raw, refused
+from tests.things import NamedEntity
 
 Short = Annotated[str, Field(max_length=5)]
 
@@ -237,10 +238,7 @@ def test_a_field_validator_of_an_abstract_base_is_inherited() -> None:
 def test_a_validator_of_the_whole_entity_is_refused() -> None:
     with refused("Dog.check: an update changes single attributes", __file__):
 
-        class Dog(Entity, table=Club):
-            name: Attr[str] = attr()
-            primary = key("DOG" / name, "DOG")
-
+        class Dog(NamedEntity, table=Club):
             @model_validator(mode="after")
             def check(self) -> Dog:
                 return self
@@ -249,10 +247,7 @@ def test_a_validator_of_the_whole_entity_is_refused() -> None:
 def test_a_validator_of_an_unknown_attribute_is_refused() -> None:
     with refused("Dog.check is about 'nmae', which is not", "did you mean 'name'?", __file__):
 
-        class Dog(Entity, table=Club):
-            name: Attr[str] = attr()
-            primary = key("DOG" / name, "DOG")
-
+        class Dog(NamedEntity, table=Club):
             @field_validator("nmae")
             @classmethod
             def check(cls, value: str) -> str:
@@ -262,10 +257,8 @@ def test_a_validator_of_an_unknown_attribute_is_refused() -> None:
 def test_a_default_that_does_not_fit_is_refused() -> None:
     with refused("Dog.age: the default is not valid", __file__):
 
-        class Dog(Entity, table=Club):
-            name: Attr[str] = attr()
+        class Dog(NamedEntity, table=Club):
             age: Attr[Annotated[int, Field(ge=0)]] = attr(default=-1)
-            primary = key("DOG" / name, "DOG")
 
 
 def test_a_variable_of_an_abstract_entity_that_is_not_an_attribute_is_refused() -> None:
@@ -282,7 +275,5 @@ def test_a_variable_of_an_abstract_entity_that_is_not_an_attribute_is_refused() 
 def test_a_variable_that_is_not_an_attribute_is_refused() -> None:
     with refused("Dog.size: int | None is", "write size: Attr[int | None] = attr()", __file__):
 
-        class Dog(Entity, table=Club):
-            name: Attr[str] = attr()
+        class Dog(NamedEntity, table=Club):
             size: int | None = None
-            primary = key("DOG" / name, "DOG")

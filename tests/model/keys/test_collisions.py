@@ -36,6 +36,7 @@ from tablewright.formats import (
     year_month,
 )
 from tests.model.declaring.declarations import refused
+from tests.new_table import new_table
 
 
 class Status(StrEnum):
@@ -76,11 +77,10 @@ def declare(table: type[Table], name: str, sort: Any, **options: Any) -> None:
 def collide(one: Any, other: Any, *, delimiter: str | None = None) -> bool:
     """Return whether two entities with these sort keys are refused in one table."""
 
-    class Shared(Table, name="shared"): ...
-
-    declare(Shared, "One", one)
+    shared = new_table("shared")
+    declare(shared, "One", one)
     try:
-        declare(Shared, "Other", other, delimiter=delimiter)
+        declare(shared, "Other", other, delimiter=delimiter)
     except DeclarationError as error:
         assert "can be the same key as One.primary" in str(error)  # noqa: PT017
         return True
@@ -193,11 +193,10 @@ def test_keys_of_different_delimiters_are_compared_as_they_are_written(
 
 
 def test_numbers_and_texts_are_not_mixed_in_a_key_attribute() -> None:
-    class Mixed(Table, name="mixed"): ...
-
-    declare(Mixed, "Text", "0")
+    mixed = new_table("mixed")
+    declare(mixed, "Text", "0")
     with refused("Number: the key attribute 'SK' of Mixed has type N here and type S"):
-        declare(Mixed, "Number", 0)
+        declare(mixed, "Number", 0)
 
 
 @pytest.mark.parametrize(
@@ -215,16 +214,16 @@ def test_a_number_that_is_above_zero_is_not_the_number_0(
 ) -> None:
     """Version 0 is the latest one, and the others have numbers from 1."""
 
-    class Documents(Table, name="documents", sk="version"): ...
+    documents = new_table("documents", sk="version")
 
-    class Latest(Entity, table=Documents):
+    class Latest(Entity, table=documents):
         name: Attr[str] = attr()
         primary = key("DOC" / name, 0)
 
     told = ["Version.primary: PK=DOC#{name}, version=", "can be the same key as Latest.primary"]
     with refused(*told) if is_collision else nullcontext():
 
-        class Version(Entity, table=Documents):
+        class Version(Entity, table=documents):
             name: Attr[str] = attr()
             number: Attr[kind] = attr(name="version" if form is not number else "number")
             primary = key("DOC" / name, form(number))
@@ -253,7 +252,5 @@ def test_a_number_that_is_above_zero_is_not_the_number_0(
     ],
 )
 def test_a_part_that_could_run_into_the_next_is_refused(sort: Any, message: str) -> None:
-    class Running(Table, name="running"): ...
-
     with refused(message, "test_collisions.py:"):
-        declare(Running, "One", sort)
+        declare(new_table(), "One", sort)

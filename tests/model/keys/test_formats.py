@@ -35,6 +35,7 @@ from tablewright.formats import (
     year_month,
 )
 from tests.model.declaring.declarations import refused
+from tests.new_table import new_table
 
 AT = datetime(2026, 1, 15, 10, 15, 30, 123_456, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))
@@ -93,8 +94,7 @@ VALUES = {
 def _entity(sort: Any) -> tuple[type[Table], Any]:
     """Return an entity whose sort key is made from its attributes."""
 
-    class Place(Table, name="place"): ...
-
+    place = new_table("place")
     fields = _fields()
     for name, declared in fields.items():
         declared.name = name
@@ -104,7 +104,7 @@ def _entity(sort: Any) -> tuple[type[Table], Any]:
         "__annotations__": hints,
         "primary": key("P", "S" / sort(fields) / "END"),
     }
-    return Place, new_class("Row", (Entity,), {"table": Place}, lambda space: space.update(body))
+    return place, new_class("Row", (Entity,), {"table": place}, lambda space: space.update(body))
 
 
 @pytest.mark.parametrize(
@@ -159,14 +159,14 @@ def test_a_key_has_the_text_of_its_format(sort: Any, text: str, argument: Any) -
 
 
 def test_an_unordered_codec_is_for_the_partition_key() -> None:
-    class Hosts(Table, name="hosts"): ...
+    hosts = new_table("hosts")
 
-    class Host(Entity, table=Hosts):
+    class Host(Entity, table=hosts):
         host: Attr[str] = attr()
         primary = key("HOST" / coded(host, Reversed()), "HOST")
 
     with Engine(":memory:") as engine:
-        db = connect(engine, Hosts)
+        db = connect(engine, hosts)
         db.run(create(Host(host="www.example.com")))
         (item,) = engine.call("Scan", {"TableName": "hosts"})["Items"]
         assert item["PK"] == {"S": "HOST#com.example.www"}
@@ -261,19 +261,19 @@ def test_descending_numbers_are_compared_in_their_own_direction(reviews: Any) ->
 
 
 def test_a_sort_key_of_a_number_literal() -> None:
-    class Users(Table, name="users", sk="version"): ...
+    users = new_table("users", sk="version")
 
-    class User(Entity, table=Users):
+    class User(Entity, table=users):
         user: Attr[str] = attr()
         primary = key("USER" / user, 0)
 
-    class Draft(Entity, table=Users):
+    class Draft(Entity, table=users):
         user: Attr[str] = attr()
         version: Attr[int] = attr()
         primary = key("DRAFT" / user, version)
 
     with Engine(":memory:") as engine:
-        db: Database = connect(engine, Users)
+        db: Database = connect(engine, users)
         db.run(create(User(user="ann")))
         db.run(create(Draft(user="ann", version=0)))
         items = engine.call("Scan", {"TableName": "users"})["Items"]
@@ -307,24 +307,22 @@ class Letters:
     ],
 )
 def test_what_is_not_a_codec_is_refused(codec: Any, told: str) -> None:
-    class Coded(Table, name="coded"): ...
-
     with refused(told, "test_formats.py:"):
 
-        class One(Entity, table=Coded):
+        class One(Entity, table=new_table()):
             value: Attr[int] = attr()
             primary = key("V" / coded(value, codec), "V")
 
 
 def test_a_text_that_a_codec_does_not_decode_is_unreadable() -> None:
-    class Coded(Table, name="coded"): ...
+    table = new_table("coded")
 
-    class One(Entity, table=Coded):
+    class One(Entity, table=table):
         value: Attr[int] = attr(key_only=True)
         primary = key("V" / coded(value, Letters()), "V")
 
     with Engine(":memory:") as engine:
-        db = connect(engine, Coded)
+        db = connect(engine, table)
         db.run(create(One(value=2)))
         strange = {"PK": {"S": "V#z"}, "SK": {"S": "V"}, "type": {"S": "One"}}
         engine.call("PutItem", {"TableName": "coded", "Item": strange})

@@ -27,6 +27,7 @@ from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, lower, year_month
 from tests.model.declaring.declarations import refused
+from tests.new_table import new_table
 from tests.prepared import Prepare, with_tables
 
 AT = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
@@ -211,18 +212,18 @@ def test_an_empty_first_literal_is_the_delimiter_alone(engine: Engine) -> None:
 def test_a_neighbour_that_equals_the_end_of_a_range_is_not_read(engine: Engine) -> None:
     """BETWEEN includes its upper bound, `LOG$`."""
 
-    class Logs(Table, name="logs"): ...
+    logs = new_table("logs")
 
-    class Log(Entity, table=Logs):
+    class Log(Entity, table=logs):
         log: Attr[str] = attr()
         number: Attr[int] = attr(pad=2)
         primary = key("L" / log, "LOG" / number)
 
-    class Total(Entity, table=Logs):
+    class Total(Entity, table=logs):
         log: Attr[str] = attr()
         primary = key("L" / log, "LOG$")
 
-    db = connect(engine, Logs)
+    db = connect(engine, logs)
     db.run(create(Log(log="a", number=1)))
     db.run(create(Total(log="a")))
     assert db.run(Log.primary.within("a").gte(1)) == [Log(log="a", number=1)]
@@ -398,21 +399,20 @@ def test_a_member_that_can_be_none_is_not_part_of_a_primary_key() -> None:
 
 
 def test_whole_paths_are_joined() -> None:
-    class Paths(Table, name="paths"):
-        pass
+    paths = new_table("paths")
 
-    class Named(Entity, table=Paths):
+    class Named(Entity, table=paths):
         number: Attr[int] = attr(pad=4)
         name: Attr[str] = attr()
         primary = key("v" + number / name, "N" / number.again + "x" / name.again)
 
-    class Rated(Entity, table=Paths):
+    class Rated(Entity, table=paths):
         number: Attr[int] = attr(pad=4)
         name: Attr[str] = attr()
         primary = key("w" / (number / name), number.again + "X" / name.again)
 
     with Engine(":memory:") as engine:
-        db = connect(engine, Paths)
+        db = connect(engine, paths)
         for entity in (Named(number=7, name="a"), Rated(number=7, name="a")):
             db.run(put(entity))
         assert keys_of(engine, "paths") == {("v0007#a", "N#0007x#a"), ("w#0007#a", "0007X#a")}

@@ -28,6 +28,8 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import UnreadableItem
 from tests.model.declaring.declarations import raw, refused
+from tests.new_table import new_table
+from tests.things import NamedEntity
 
 
 class Design:
@@ -266,11 +268,9 @@ def test_an_item_may_have_several_types(table: type[Table], types: Any) -> None:
 
 
 def test_variants_are_told_apart_by_sets() -> None:
-    class Shop(Table, name="shop", type_attribute="types", type_form="set"): ...
+    shop = new_table(type_attribute="types", type_form="set")
 
-    class Account(Entity, table=Shop, variants=True):
-        name: Attr[str] = attr()
-        primary = key("ACCOUNT" / name, "ACCOUNT")
+    class Account(NamedEntity, table=shop, variants=True): ...
 
     class User(Account):
         pass
@@ -278,7 +278,7 @@ def test_variants_are_told_apart_by_sets() -> None:
     class Company(Account):
         pass
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         db.run(create(User(name="ann")))
         assert type(db.run(Account.primary("ann"))) is User
         assert db.run(Company.primary("ann")) is None

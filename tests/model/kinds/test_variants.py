@@ -45,6 +45,8 @@ from tablewright.errors import (
 )
 from tablewright.plans import backfill
 from tests.model.declaring.declarations import raw, refused
+from tests.new_table import new_table
+from tests.things import NamedEntity
 
 
 class Github(Table, name="github"):
@@ -309,11 +311,9 @@ def test_an_instance_is_updated_with_attributes_of_the_base(db: Database) -> Non
 
 
 def test_a_delete_through_the_base_releases_the_unique_values_of_the_stored_kind() -> None:
-    class Shop(Table, name="released"): ...
+    shop = new_table("released")
 
-    class Holder(Entity, table=Shop, variants=True):
-        name: Attr[str] = attr()
-        primary = key("HOLDER" / name, "HOLDER")
+    class Holder(NamedEntity, table=shop, variants=True): ...
 
     class Plain(Holder):
         pass
@@ -322,13 +322,13 @@ def test_a_delete_through_the_base_releases_the_unique_values_of_the_stored_kind
         number: Attr[str] = attr()
         by_number = unique("NUMBER" / number)
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         numbered = db.run(create(Numbered(name="b", number="7")))
         db.run(create(Plain(name="a")))
         assert db.run(Holder.primary("b").delete()) == numbered
         assert db.run(Holder.primary("a").delete()) == Plain(name="a")
         assert db.run(Holder.primary("a").delete()) is None
-        assert raw(db, Shop) == []
+        assert raw(db, shop) == []
         operations = [each.operation for each in explain(Holder.primary("b").delete()).requests]
         assert operations == ["GetItem", "TransactWriteItems"]
 
@@ -363,13 +363,11 @@ def test_the_base_has_no_instances() -> None:
 
 
 def test_variants_need_a_type_attribute() -> None:
-    class Typeless(Table, name="typeless", type_attribute=None): ...
-
     with refused("Base: Typeless has no type attribute", __file__):
 
-        class Base(Entity, table=Typeless, variants=True):
-            name: Attr[str] = attr()
-            primary = key("BASE" / name, "BASE")
+        class Base(
+            NamedEntity, table=new_table("typeless", type_attribute=None), variants=True
+        ): ...
 
 
 def test_what_a_variant_cannot_declare() -> None:
@@ -403,26 +401,20 @@ def test_other_entities_still_collide_with_variants() -> None:
 
 
 def test_a_base_collides_with_other_entities() -> None:
-    class Shop(Table, name="shop"): ...
+    shop = new_table()
 
-    class Bot(Entity, table=Shop):
-        name: Attr[str] = attr()
-        primary = key("BOT" / name, "BOT")
+    class Bot(NamedEntity, table=shop): ...
 
     with refused("Machine.primary", "can be the same key as Bot.primary", __file__):
 
-        class Machine(Entity, table=Shop, variants=True):
-            name: Attr[str] = attr()
-            primary = key("BOT" / name, "BOT")
+        class Machine(NamedEntity, table=shop, variants=True): ...
 
 
 def test_variants_have_versions() -> None:
-    class Shop(Table, name="versioned"): ...
+    shop = new_table("versioned")
 
-    class Machine(Entity, table=Shop, variants=True):
-        name: Attr[str] = attr()
+    class Machine(NamedEntity, table=shop, variants=True):
         version: Attr[int] = version()
-        primary = key("MACHINE" / name, "MACHINE")
 
     class Saw(Machine):
         teeth: Attr[int] = attr(default=1)
@@ -430,7 +422,7 @@ def test_variants_have_versions() -> None:
     class Drill(Machine):
         pass
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         saw = db.run(create(Saw(name="x")))
         assert db.run(put(saw)).version == 2
         with pytest.raises(ConditionFailed, match="of the kind Saw, not Drill"):

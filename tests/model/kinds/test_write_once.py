@@ -34,6 +34,8 @@ from tablewright.database import Database
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
 from tablewright.plans import Plan
 from tests.model.declaring.declarations import raw, refused
+from tests.new_table import new_table
+from tests.things import NamedEntity
 
 
 class Ledger(Table, name="ledger"):
@@ -167,20 +169,16 @@ def test_a_delete_of_a_write_once_entity_is_refused_unless_it_is_deletable(write
 def test_deletable_is_an_option_of_write_once_entities() -> None:
     with refused("Bill: deletable=True is for write-once entities", __file__):
 
-        class Bill(Entity, table=Ledger, deletable=True):
-            bill_id: Attr[str] = attr()
-            primary = key("BILL" / bill_id, "BILL")
+        class Bill(NamedEntity, table=Ledger, deletable=True): ...
 
 
 def test_a_history_of_a_write_once_entity_is_refused() -> None:
     with refused("Bill is write-once, so its history has nothing to record", __file__):
 
-        class Bill(Entity, table=Ledger, write_once=True):
-            bill_id: Attr[str] = attr()
+        class Bill(NamedEntity, table=Ledger, write_once=True):
             account: Attr[str] = attr()
             number: Attr[int] = attr()
             amount: Attr[int] = attr()
-            primary = key("BILL" / bill_id, "BILL")
             log = history(amount, Booking, new=Booking.amount)
 
 
@@ -196,17 +194,13 @@ def test_a_move_does_not_take_write_once_rows_along(db: Database) -> None:
 
 
 def test_variants_of_a_write_once_base_are_write_once() -> None:
-    class Shop(Table, name="variants"): ...
-
-    class Event(Entity, table=Shop, variants=True, write_once=True):
-        event: Attr[str] = attr()
-        primary = key("EVENT" / event, "EVENT")
+    class Event(NamedEntity, table=new_table(), variants=True, write_once=True): ...
 
     class Login(Event):
         user: Attr[str] = attr(default="")
 
     for write in (
-        lambda: put(Login(event="E1")),
+        lambda: put(Login(name="E1")),
         lambda: Login.primary("E1").update(Login.user.set("x")),
         lambda: Login.primary("E1").delete(),
     ):
@@ -215,27 +209,21 @@ def test_variants_of_a_write_once_base_are_write_once() -> None:
 
 
 def test_a_variant_has_the_permission_of_its_base_to_be_deleted() -> None:
-    class Shop(Table, name="variants"): ...
+    shop = new_table("variants")
 
-    class Event(Entity, table=Shop, variants=True, write_once=True, deletable=True):
-        event: Attr[str] = attr()
-        primary = key("EVENT" / event, "EVENT")
+    class Event(NamedEntity, table=shop, variants=True, write_once=True, deletable=True): ...
 
     class Login(Event):
         user: Attr[str] = attr(default="")
 
-    with connect(Engine(":memory:"), Shop) as db:
-        made = db.run(create(Login(event="E1")))
+    with connect(Engine(":memory:"), shop) as db:
+        made = db.run(create(Login(name="E1")))
         assert db.run(Event.primary("E1").delete()) == made
 
 
 def test_a_base_with_a_write_once_variant_is_not_changed_or_deleted_by_its_key() -> None:
-    class Shop(Table, name="variants"): ...
-
-    class Event(Entity, table=Shop, variants=True):
-        event: Attr[str] = attr()
+    class Event(NamedEntity, table=new_table(), variants=True):
         note: Attr[str] = attr(default="")
-        primary = key("EVENT" / event, "EVENT")
 
     class Login(Event, write_once=True): ...
 

@@ -40,6 +40,7 @@ from tests.model.patterns.club import (
     user_with_visits,
     visit_as,
 )
+from tests.new_table import new_table
 
 # -- every kind of plan, in the documents' words ---------------------------------------------------
 
@@ -152,9 +153,7 @@ def test_explain_takes_a_listed_pattern() -> None:
 
 
 def test_the_partition_key_comes_first_where_it_is_an_attribute_by_itself() -> None:
-    class Natural(Table, name="pattern_natural_key", pk="id", sk="SK"): ...
-
-    class Thing(Entity, table=Natural):
+    class Thing(Entity, table=new_table(pk="id", sk="SK")):
         thing_id: Attr[str] = attr(name="id")
         primary = key(thing_id, "THING")
 
@@ -197,10 +196,7 @@ def test_explain_shows_the_formats_of_arguments_in_keys() -> None:
 
 
 def test_a_pattern_may_select_attributes_and_filter_by_an_argument() -> None:
-    class Parcels(Table, name="parcels"):
-        pass
-
-    class Parcel(Entity, table=Parcels):
+    class Parcel(Entity, table=new_table()):
         owner: Attr[str] = attr()
         number: Attr[str] = attr()
         weight: Attr[int] = attr()

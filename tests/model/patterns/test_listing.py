@@ -11,25 +11,23 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    Attr,
     Create,
     Engine,
-    Entity,
     Get,
     Query,
     Table,
     Transaction,
     access_pattern,
-    attr,
     connect,
     create,
     explain,
-    key,
     transact,
 )
 from tablewright.errors import DeclarationError
 from tablewright.plans import AccessPattern, Shape, access_patterns
 from tests.model.patterns.club import EXPLAINED, Club, Numbers, User, number_from, user
+from tests.new_table import new_table
+from tests.things import NamedEntity
 
 # -- patterns of a table ---------------------------------------------------------------------------
 
@@ -54,44 +52,35 @@ def test_a_listed_pattern_has_name_doc_parameters_and_shape() -> None:
 
 
 def test_a_table_without_patterns_lists_none() -> None:
-    class Quiet(Table, name="pattern_quiet"): ...
-
-    assert access_patterns(Quiet) == []
+    assert access_patterns(new_table()) == []
 
 
 def test_a_pattern_that_is_defined_again_replaces_the_first() -> None:
-    class Redefined(Table, name="pattern_redefined"): ...
+    redefined = new_table("pattern_redefined")
 
-    class Thing(Entity, table=Redefined):
-        thing_id: Attr[str] = attr()
-        primary = key("THING" / thing_id, "THING")
+    class Thing(NamedEntity, table=redefined): ...
 
     def define() -> Callable[[str], Get[Thing]]:
         @access_pattern
-        def thing(thing_id: str) -> Get[Thing]:
-            return Thing.primary(thing_id)
+        def thing(name: str) -> Get[Thing]:
+            return Thing.primary(name)
 
         return thing
 
     define()
     second = define()
-    assert [traced.function for traced in access_patterns(Redefined)] == [second]
+    assert [traced.function for traced in access_patterns(redefined)] == [second]
 
 
 def test_two_tables_of_one_name_have_each_their_own_patterns() -> None:
     """Two designs may give their table the same name, as two tests of one process do."""
 
-    class Older(Table, name="pattern_twins"): ...
+    older = new_table("pattern_twins")
+    younger = new_table("pattern_twins")
 
-    class Younger(Table, name="pattern_twins"): ...
+    class Here(NamedEntity, table=older): ...
 
-    class Here(Entity, table=Older):
-        name: Attr[str] = attr()
-        primary = key("HERE" / name, "HERE")
-
-    class There(Entity, table=Younger):
-        name: Attr[str] = attr()
-        primary = key("THERE" / name, "THERE")
+    class There(NamedEntity, table=younger): ...
 
     @access_pattern
     def here(name: str) -> Get[Here]:
@@ -101,19 +90,17 @@ def test_two_tables_of_one_name_have_each_their_own_patterns() -> None:
     def there(name: str) -> Get[There]:
         return There.primary(name)
 
-    assert [traced.name for traced in access_patterns(Older)] == ["here"]
-    assert [traced.name for traced in access_patterns(Younger)] == ["there"]
+    assert [traced.name for traced in access_patterns(older)] == ["here"]
+    assert [traced.name for traced in access_patterns(younger)] == ["there"]
 
 
 # -- where they are defined ------------------------------------------------------------------------
 
 
 def test_a_pattern_may_be_defined_inside_of_a_function(engine: Engine) -> None:
-    class Inner(Table, name="pattern_inner"): ...
+    table = new_table("pattern_inner")
 
-    class Thing(Entity, table=Inner):
-        thing_id: Attr[str] = attr()
-        primary = key("THING" / thing_id, "THING")
+    class Thing(NamedEntity, table=table): ...
 
     @access_pattern
     def add(thing: Thing) -> Create[Thing]:
@@ -123,11 +110,11 @@ def test_a_pattern_may_be_defined_inside_of_a_function(engine: Engine) -> None:
     def add_all(things: list[Thing]) -> Transaction:
         return transact(*(create(thing) for thing in things))
 
-    assert explain(add).condition == 'PK="THING#{thing_id}" AND SK="THING"'
+    assert explain(add).condition == 'PK="THING#{name}" AND SK="THING"'
     assert explain(add_all).operation == "TransactWriteItems"
-    inner = connect(engine, Inner)
-    inner.run(add_all([Thing(thing_id="1"), Thing(thing_id="2")]))
-    assert inner.run(Thing.primary("2")) == Thing(thing_id="2")
+    inner = connect(engine, table)
+    inner.run(add_all([Thing(name="1"), Thing(name="2")]))
+    assert inner.run(Thing.primary("2")) == Thing(name="2")
 
 
 MODULE = """
@@ -189,17 +176,15 @@ def test_an_annotation_that_cannot_be_evaluated_is_named() -> None:
 
 def test_tables_that_one_function_makes_have_each_their_own_patterns() -> None:
     def made(name: str) -> type[Table]:
-        class Made(Table, name=name): ...
+        table = new_table(name)
 
-        class Thing(Entity, table=Made):
-            thing_id: Attr[str] = attr()
-            primary = key("THING" / thing_id, "THING")
+        class Thing(NamedEntity, table=table): ...
 
         @access_pattern
-        def thing(thing_id: str) -> Get[Thing]:
-            return Thing.primary(thing_id)
+        def thing(name: str) -> Get[Thing]:
+            return Thing.primary(name)
 
-        return Made
+        return table
 
     first, second = made("pattern_first"), made("pattern_second")
     assert [found.shape.table for found in access_patterns(first)] == ["pattern_first"]

@@ -25,6 +25,7 @@ from tablewright.errors import DeclarationError
 from tablewright.plans import Scan
 from tests.model.patterns.club import MONDAY, Number, User
 from tests.model.patterns.found import ITEMS, Fuzzy, Item
+from tests.new_table import new_table
 
 
 def test_an_undeclared_scan_is_refused_with_the_index_that_would_serve_it() -> None:
@@ -44,9 +45,7 @@ def test_an_undeclared_scan_is_refused_with_the_index_that_would_serve_it() -> N
 
 
 def test_the_index_that_is_proposed_serves_the_pattern() -> None:
-    class Small(Table, name="pattern_small"): ...
-
-    class Row(Entity, table=Small):
+    class Row(Entity, table=new_table("small")):
         row_id: Attr[str] = attr()
         sku: Attr[str] = attr()
         primary = key("ROW" / row_id, "ROW")

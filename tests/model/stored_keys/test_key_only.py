@@ -25,6 +25,7 @@ from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.formats import day, iso, lower
 from tests.model.declaring.declarations import refused
+from tests.new_table import new_table
 
 
 class Games(Table, name="games"):
@@ -105,14 +106,14 @@ def test_dynamodb_cannot_filter_or_update_it(db: Database) -> None:
 
 
 def test_a_value_that_the_key_would_shorten_is_refused() -> None:
-    class Logs(Table, name="logs"): ...
+    logs = new_table("logs")
 
-    class Line(Entity, table=Logs):
+    class Line(Entity, table=logs):
         at: Attr[datetime] = attr(key_only=True)
         host: Attr[str] = attr(key_only=True)
         primary = key("HOST" / lower(host), "AT" / iso(at, "seconds"))
 
-    with connect(":memory:", Logs) as db:
+    with connect(":memory:", logs) as db:
         whole = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
         line = db.run(create(Line(at=whole, host="web")))
         assert db.run(Line.primary("web", whole)) == line
@@ -174,41 +175,39 @@ def test_a_value_that_no_key_of_the_item_would_contain_is_refused() -> None:
 
 
 def test_an_attribute_that_no_key_gives_back_is_refused() -> None:
-    class Logs(Table, name="logs"): ...
-
+    logs = new_table("logs")
     with refused("Line.note is key_only", "no key contains its value"):
 
-        class Line(Entity, table=Logs):
+        class Line(Entity, table=logs):
             host: Attr[str] = attr()
             note: Attr[str] = attr(key_only=True)
             primary = key("HOST" / host, "LINE")
 
     with refused("Day.at is key_only", "no key contains its value"):
 
-        class Day(Entity, table=Logs):
+        class Day(Entity, table=logs):
             host: Attr[str] = attr()
             at: Attr[date] = attr(key_only=True)
             primary = key("HOST" / host, "DAY" / day(at))
 
     with refused("Named.host", "leave name= out"):
 
-        class Named(Entity, table=Logs):
+        class Named(Entity, table=logs):
             host: Attr[str] = attr(name="h", key_only=True)
             primary = key("HOST" / host, "NAMED")
 
 
 def test_a_moment_with_the_delimiter_in_it_is_parsed_from_the_key() -> None:
-    class Talks(Table, name="talks", type_attribute=None, delimiter=":", escape=False):
-        pass
+    talks = new_table("talks", type_attribute=None, delimiter=":", escape=False)
 
-    class Talk(Entity, table=Talks):
+    class Talk(Entity, table=talks):
         room: Attr[str] = attr(key_only=True)
         at: Attr[datetime] = attr(key_only=True)
 
         primary = key("Room" / room, "Talk" / iso(at, "seconds") / "End")
 
     at = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
-    with connect(":memory:", Talks) as database:
+    with connect(":memory:", talks) as database:
         database.run(create(Talk(room="A", at=at)))
         assert database.run(Talk.primary("A", at)) == Talk(room="A", at=at)
         (stored,) = database.run(Talk.scan(reason="test"))

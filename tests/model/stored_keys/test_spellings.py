@@ -14,6 +14,7 @@ from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import UnreadableItem
 from tablewright.formats import lower
+from tests.new_table import new_table
 
 
 class Log(Table, name="log"): ...
@@ -145,13 +146,13 @@ def test_a_get_of_an_unexplained_key_raises(engine: Engine) -> None:
 
 
 def test_a_moment_out_of_range_in_a_key_is_unreadable(engine: Engine) -> None:
-    class Ends(Table, name="ends"): ...
+    ends = new_table("ends")
 
-    class End(Entity, table=Ends):
+    class End(Entity, table=ends):
         at: Attr[datetime] = attr(key_only=True)
         primary = key("END", "AT" / at)
 
-    db = connect(engine, Ends)
+    db = connect(engine, ends)
     item = {"PK": {"S": "END"}, "SK": {"S": "AT#9999-12-31T23:59:59-01:00"}, "type": {"S": "End"}}
     engine.call("PutItem", {"TableName": "ends", "Item": item})
     with pytest.raises(UnreadableItem, match="'9999-12-31T23:59:59-01:00' is out of range in UTC"):

@@ -8,12 +8,13 @@ import pytest
 
 from tablewright import Engine, connect, create
 from tablewright.database import Database
-from tests.model.tenancy.market import USERS, Inventory, Market, Plain, everything_of
+from tests.model.tenancy.market import USERS, Inventory, Market, everything_of
 from tests.prepared import Prepare
+from tests.things import Things
 
 
 def fill(engine: Engine) -> None:
-    db = connect(engine, Market, Plain)
+    db = connect(engine, Market, Things)
     for user in USERS:
         for entity in everything_of(user):
             db.run(create(entity))
@@ -28,7 +29,7 @@ def prepare() -> Prepare:
 
 @pytest.fixture
 def db(engine: Engine) -> Iterator[Database]:
-    yield connect(engine, Market, Plain, cursor_secret="secret")
+    yield connect(engine, Market, Things, cursor_secret="secret")
     assert engine.check()
 
 

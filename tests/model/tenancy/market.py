@@ -164,15 +164,6 @@ class Stall(Entity, table=Bazaar):
     reverse = primary.swapped(Bazaar.reverse)
 
 
-class Plain(Table, name="plain"):
-    pass
-
-
-class Thing(Entity, table=Plain):
-    name: Attr[str] = attr()
-    primary = key("THING" / name, "THING")
-
-
 @access_pattern
 def last_orders(user_id: str) -> Query[Order]:
     """The last orders of a user."""

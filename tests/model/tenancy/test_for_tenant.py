@@ -28,17 +28,16 @@ from tests.model.tenancy.market import (
     Address,
     Bazaar,
     Market,
-    Plain,
     Profile,
     Stall,
     Stamped,
-    Thing,
     address,
     everything_of,
     last_orders,
     outside,
     size,
 )
+from tests.things import Thing, Things
 from tests.transports import record_requests
 
 # -- for_tenant() ----------------------------------------------------------------------------------
@@ -61,7 +60,7 @@ def test_a_wrong_or_missing_tenant_is_refused_with_the_right_one(
 
 def test_a_table_without_tenants_cannot_be_scoped() -> None:
     with (
-        connect(":memory:", Plain) as db,
+        connect(":memory:", Things) as db,
         pytest.raises(InvalidValue, match="no table of this database declares a Tenancy"),
     ):
         db.for_tenant(user_id="a")
@@ -70,7 +69,7 @@ def test_a_table_without_tenants_cannot_be_scoped() -> None:
 def test_another_table_is_out_of_reach(db: Database, own: Database) -> None:
     db.run(create(Thing(name="x")))
     for plan in (Thing.primary("x"), put(Thing(name="y")), batch_get([Thing.primary("x")])):
-        with pytest.raises(TablewrightError, match=r"market.*plain"):
+        with pytest.raises(TablewrightError, match=r"market.*things"):
             own.run(plan)
 
 

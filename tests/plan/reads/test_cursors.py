@@ -20,7 +20,6 @@ from tablewright import (
     Entity,
     Query,
     Table,
-    Tenancy,
     access_pattern,
     attr,
     connect,
@@ -33,6 +32,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor
 from tests.examples import examples
+from tests.plan.reads.store import Order, Store
 from tests.prepared import Prepare, with_tables
 
 SECRET = "between us"
@@ -552,68 +552,55 @@ def test_a_cursor_of_another_table_is_refused(filled: Database, engine: Engine) 
 # -- tenants -------------------------------------------------------------------------------------
 
 
-class Market(Table, name="cursor_market"):
-    by_state = GSI("GSI1PK", "GSI1SK")
-    tenancy = Tenancy("user_id", write=("USER#{user_id}",), filtered=(by_state,))
-
-
-class Offer(Entity, table=Market):
-    user_id: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    state: Attr[str] = attr(default="open")
-    primary = key("USER" / user_id, "OFFER" / number)
-    by_state = index(Market.by_state, "STATE" / state, "OFFER" / number)
-
-
 @pytest.fixture
-def market(engine: Engine) -> Database:
-    database = connect(engine, Market, cursor_secret=SECRET)
+def store(engine: Engine) -> Database:
+    database = connect(engine, Store, cursor_secret=SECRET)
     for number in range(4):
         for user in ("ann", "bob"):
-            database.run(put(Offer(user_id=user, number=number)))
+            database.run(put(Order(customer=user, number=number)))
     return database
 
 
-def test_pages_of_a_scoped_database_are_everything_of_the_tenant(market: Database) -> None:
-    ann = market.for_tenant(user_id="ann")
-    found = [offer.number for offer in ann.iterate(Offer.primary.within("ann").page_size(1))]
+def test_pages_of_a_scoped_database_are_everything_of_the_tenant(store: Database) -> None:
+    ann = store.for_tenant(customer="ann")
+    found = [order.number for order in ann.iterate(Order.primary.within("ann").page_size(1))]
     assert found == [0, 1, 2, 3]
 
 
-def test_a_cursor_of_one_tenant_is_refused_for_another(market: Database) -> None:
-    ann, bob = market.for_tenant(user_id="ann"), market.for_tenant(user_id="bob")
-    plan = Offer.by_state("open").page_size(2)
+def test_a_cursor_of_one_tenant_is_refused_for_another(store: Database) -> None:
+    ann, bob = store.for_tenant(customer="ann"), store.for_tenant(customer="bob")
+    plan = Order.by_status("OPEN").page_size(2)
     cursor = cursor_of(ann, plan)
     with pytest.raises(InvalidCursor):
         bob.run(plan.after(cursor))
     with pytest.raises(InvalidCursor):
-        market.run(plan.after(cursor))
-    assert len(market.for_tenant(user_id="ann").run(plan.after(cursor))) == 2
+        store.run(plan.after(cursor))
+    assert len(store.for_tenant(customer="ann").run(plan.after(cursor))) == 2
 
 
-def test_a_cursor_of_everybody_is_refused_for_a_tenant(market: Database) -> None:
-    ann = market.for_tenant(user_id="ann")
-    plan = Offer.primary.within("ann").page_size(2)
+def test_a_cursor_of_everybody_is_refused_for_a_tenant(store: Database) -> None:
+    ann = store.for_tenant(customer="ann")
+    plan = Order.primary.within("ann").page_size(2)
     with pytest.raises(InvalidCursor):
-        ann.run(plan.after(cursor_of(market, plan)))
+        ann.run(plan.after(cursor_of(store, plan)))
 
 
 @pytest.mark.parametrize("size", range(1, 6))
 @pytest.mark.parametrize("user", ["ann", "bob"])
 def test_pages_of_an_index_filtered_by_tenant_are_full_and_everything(
-    user: str, size: int, market: Database
+    user: str, size: int, store: Database
 ) -> None:
-    scoped = market.for_tenant(user_id=user)
-    pages = list(_pages(scoped, Offer.by_state("open").page_size(size)))
-    found = [offer for page in pages for offer in page]
-    assert [(offer.user_id, offer.number) for offer in found] == [(user, n) for n in range(4)]
+    scoped = store.for_tenant(customer=user)
+    pages = list(_pages(scoped, Order.by_status("OPEN").page_size(size)))
+    found = [order for page in pages for order in page]
+    assert [(order.customer, order.number) for order in found] == [(user, n) for n in range(4)]
     assert all(len(page) == size for page in pages[:-1])
 
 
-def test_a_filtered_index_is_read_on_past_hundreds_of_rows_of_others(market: Database) -> None:
+def test_a_filtered_index_is_read_on_past_hundreds_of_rows_of_others(store: Database) -> None:
     for number in range(300):
-        market.run(put(Offer(user_id="zoe", number=number)))
-    market.run(put(Offer(user_id="ann", number=999)))
-    ann = market.for_tenant(user_id="ann")
-    found = [offer.number for offer in ann.iterate(Offer.by_state("open").page_size(2))]
+        store.run(put(Order(customer="zoe", number=number)))
+    store.run(put(Order(customer="ann", number=999)))
+    ann = store.for_tenant(customer="ann")
+    found = [order.number for order in ann.iterate(Order.by_status("OPEN").page_size(2))]
     assert found == [0, 1, 2, 3, 999]

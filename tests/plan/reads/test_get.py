@@ -34,7 +34,7 @@ from tablewright.errors import (
 )
 from tablewright.plan.plan import Request
 from tablewright.plans import Plan
-from tests.prepared import Prepare, with_tables
+from tests.new_table import new_table
 from tests.transports import InterferingTransport
 
 T = TypeVar("T")
@@ -79,13 +79,8 @@ class Line(Entity, table=Ledger):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Store, Archive, Ledger)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Store, Archive, Ledger)
+def tables() -> tuple[type[Table], ...]:
+    return (Store, Archive, Ledger)
 
 
 def customer(customer_id: str, **values: Any) -> Customer:
@@ -404,16 +399,16 @@ def test_a_sentinel_is_no_item_of_the_entity(db: Database) -> None:
 def test_a_lookup_whose_sentinel_does_not_keep_the_key_says_so(engine: Engine) -> None:
     """`keep` may be as a document has it; then there is no way from the value to the entity."""
 
-    class Kept(Table, name="get_kept"): ...
+    kept = new_table("get_kept")
 
     def look_up() -> object:
-        class Category(Entity, table=Kept):
+        class Category(Entity, table=kept):
             category_id: Attr[str] = attr(name="id")
             name: Attr[str] = attr()
             primary = key("CATEGORY" / category_id, "CATEGORY" / category_id.again)
             by_name = unique("CATEGORYNAME" / name, keep=(name,))
 
-        db = connect(engine, Kept)
+        db = connect(engine, kept)
         db.run(create(Category(category_id="1", name="pasta")))
         return db.run(Category.by_name("pasta"))
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import date
 from typing import Any
 
 import pytest
 
 from tablewright import (
-    Attr,
-    Entity,
-    Table,
-    Tenancy,
     access_pattern,
-    attr,
     batch_get,
     connect,
     connect_async,
     create,
     explain,
-    key,
     put,
     transact_get,
 )
@@ -35,28 +30,11 @@ from tablewright.observe import RequestEvent
 from tablewright.plan.plan import Wait
 from tablewright.plans import BatchGet, Plan, TransactGet
 from tests.costs import run_within_range
+from tests.plan.reads.store import Customer, Item, Store
 from tests.transports import record_requests
 
-
-class Store(Table, name="transact_get"):
-    tenancy = Tenancy("customer_id", write=("CUST#{customer_id}",))
-
-
-class Customer(Entity, table=Store):
-    customer_id: Attr[str] = attr()
-    name: Attr[str] = attr(default="")
-    primary = key("CUST" / customer_id, "PROFILE")
-
-
-class Order(Entity, table=Store):
-    customer_id: Attr[str] = attr()
-    order_id: Attr[str] = attr()
-    note: Attr[str] = attr(default="")
-    primary = key("CUST" / customer_id, "ORDER" / order_id)
-
-
-ANN = Customer(customer_id="C1", name="ann")
-FIRST = Order(customer_id="C1", order_id="O1")
+ANN = Customer(customer="C1", name="ann")
+FIRST = Item(customer="C1", item_id="O1", day=date(2026, 3, 1))
 
 
 @pytest.fixture
@@ -67,7 +45,7 @@ def db() -> Database:
     return db
 
 
-BOTH = (Order.primary("C1", "O1"), Customer.primary("C1"))
+BOTH = (Item.primary("C1", "O1"), Customer.primary("C1"))
 
 
 @pytest.mark.parametrize(
@@ -84,13 +62,13 @@ def test_items_of_two_entities_are_read_in_one_request_in_order(
 
 @pytest.mark.parametrize("read", [transact_get, batch_get])
 def test_a_missing_item_is_none_and_a_key_may_be_given_twice(db: Database, read: Any) -> None:
-    keys = (Customer.primary("C1"), Order.primary("C1", "O9"), Customer.primary("C1"))
+    keys = (Customer.primary("C1"), Item.primary("C1", "O9"), Customer.primary("C1"))
     assert db.run(read(*keys)) == (ANN, None, ANN)
     assert run_within_range(db, read(*keys)) == (ANN, None, ANN)
 
 
 def test_a_transaction_costs_twice_a_consistent_read_as_explain_states(db: Database) -> None:
-    db.run(put(Order(customer_id="C1", order_id="O1", note="x" * 5000)))
+    db.run(put(Customer(customer="C1", name="x" * 5000)))
     events: list[RequestEvent] = []
     observed = connect(db._transport.engine, Store, observe=events.append)  # type: ignore[attr-defined]
     events.clear()
@@ -111,14 +89,14 @@ def test_a_consistent_batch_states_twice_the_units(db: Database) -> None:
 
 def test_a_pattern_is_explained_with_every_key() -> None:
     @access_pattern
-    def order_and_customer(
-        customer_id: str, order_id: str
-    ) -> TransactGet[tuple[Order | None, Customer | None]]:
-        return transact_get(Order.primary(customer_id, order_id), Customer.primary(customer_id))
+    def item_and_customer(
+        customer: str, item_id: str
+    ) -> TransactGet[tuple[Item | None, Customer | None]]:
+        return transact_get(Item.primary(customer, item_id), Customer.primary(customer))
 
-    shape = explain(order_and_customer)
-    assert shape.entity == "Order, Customer"
-    assert 'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"' in shape.condition
+    shape = explain(item_and_customer)
+    assert shape.entity == "Item, Customer"
+    assert 'PK="CUST#{customer}" AND SK="ITEM#{item_id}"' in shape.condition
     assert 'SK="PROFILE"' in shape.condition
 
 
@@ -132,14 +110,14 @@ def test_a_batch_of_a_list_may_read_any_number_of_items() -> None:
 
 
 def test_more_than_a_hundred_keys_are_refused() -> None:
-    keys = [Order.primary("C1", f"O{number}") for number in range(101)]
+    keys = [Item.primary("C1", f"O{number}") for number in range(101)]
     transact_get(*keys[:100])
     with pytest.raises(InvalidValue, match="101 keys; DynamoDB reads at most 100"):
         transact_get(*keys)
 
 
 @pytest.mark.parametrize("read", [transact_get, batch_get])
-@pytest.mark.parametrize("other", [ANN, Order.primary.within("C1"), None])
+@pytest.mark.parametrize("other", [ANN, Item.primary.within("C1"), None])
 def test_what_is_not_a_key_is_refused(read: Any, other: Any) -> None:
     with pytest.raises(DeclarationError, match=r"takes keys, such as Order.primary\(…\)"):
         read(Customer.primary("C1"), other)
@@ -153,8 +131,8 @@ def test_nothing_to_read_is_refused() -> None:
 
 @pytest.mark.parametrize("read", [transact_get, batch_get])
 def test_one_key_of_another_tenant_refuses_all(db: Database, read: Any) -> None:
-    db.run(create(Customer(customer_id="C2", name="bob")))
-    scoped = db.for_tenant(customer_id="C1")
+    db.run(create(Customer(customer="C2", name="bob")))
+    scoped = db.for_tenant(customer="C1")
     recording = record_requests(scoped)
     assert scoped.run(read(*BOTH)) == (FIRST, ANN)
     with pytest.raises(TenantViolation):

@@ -53,6 +53,7 @@ from tablewright.streams import (
     stream_handler,
 )
 from tablewright.transport import Remote
+from tests.things import Thing, Things
 
 CREDENTIALS = SigningCredentials("key", "secret")
 
@@ -371,15 +372,6 @@ class Mark(Entity, table=Bare):
     primary = key("MARK" / mark_id, "MARK")
 
 
-class Quiet(Table, name="quiet"):
-    pass
-
-
-class Thing(Entity, table=Quiet):
-    thing_id: Attr[str] = attr()
-    primary = key("THING" / thing_id, "THING")
-
-
 def test_a_stream_without_old_images_says_so_when_one_is_used() -> None:
     with connect(":memory:", Small) as db:
         db.run(create(Note(note_id="1", text="a")))
@@ -405,7 +397,10 @@ def test_typed_events_of_keys_only_are_refused() -> None:
 
 
 def test_a_table_without_a_stream_is_an_error_that_names_the_fix() -> None:
-    with connect(":memory:", Quiet) as db, pytest.raises(InvalidValue, match="has no stream; decl"):
+    with (
+        connect(":memory:", Things) as db,
+        pytest.raises(InvalidValue, match="has no stream; decl"),
+    ):
         list(db.stream_events(Thing))
 
 

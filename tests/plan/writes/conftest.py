@@ -4,8 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import Engine
+from tablewright import Engine, Table
+from tests.plan.writes.bank import Bank, Branches
 from tests.prepared import Prepare, prepared
+
+
+@pytest.fixture
+def tables() -> tuple[type[Table], ...]:
+    return (Bank, Branches)
 
 
 @pytest.fixture

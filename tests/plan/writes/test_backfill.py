@@ -30,11 +30,14 @@ class Early(Table, name="things"):
     by_owner = GSI("GSI2PK", "GSI2SK")
 
 
-class EarlyThing(Entity, table=Early, type_name="Thing"):
+class ThingFields(Entity):
     thing_id: Attr[str] = attr()
     kind: Attr[str | None] = attr(default=None)
     owner: Attr[str] = attr(default="ann")
     primary = key("THING" / thing_id, "THING")
+
+
+class EarlyThing(ThingFields, table=Early, type_name="Thing"): ...
 
 
 class Other(Entity, table=Early):
@@ -47,13 +50,9 @@ class Late(Table, name="things"):
     by_owner = GSI("GSI2PK", "GSI2SK")
 
 
-class Thing(Entity, table=Late, type_name="Thing"):
-    thing_id: Attr[str] = attr()
-    kind: Attr[str | None] = attr(default=None)
-    owner: Attr[str] = attr(default="ann")
-    primary = key("THING" / thing_id, "THING")
-    by_kind = index(Late.by_kind, "KIND" / kind, "THING" / thing_id)
-    by_owner = index(Late.by_owner, "OWNER" / owner, "THING" / thing_id)
+class Thing(ThingFields, table=Late, type_name="Thing"):
+    by_kind = index(Late.by_kind, "KIND" / ThingFields.kind, "THING" / ThingFields.thing_id)
+    by_owner = index(Late.by_owner, "OWNER" / ThingFields.owner, "THING" / ThingFields.thing_id)
 
 
 @pytest.fixture

@@ -43,7 +43,6 @@ from tablewright.errors import (
 )
 from tablewright.plans import DeleteAggregate, DeleteRange
 from tests.costs import run_within_range
-from tests.prepared import Prepare, with_tables
 from tests.transports import (
     InterferingTransport,
     Interrupted,
@@ -165,8 +164,8 @@ class FolderWithFiles(Aggregate):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Shop)
+def tables() -> tuple[type[Table], ...]:
+    return (Shop,)
 
 
 @pytest.fixture

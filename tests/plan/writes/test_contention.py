@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, attr, connect, create, key
+from tablewright import connect, create
 from tablewright.backoff import Backoff
 from tablewright.engine import Engine
 from tablewright.errors import Contention
-from tablewright.model.key import index
 from tablewright.server import serving
 from tablewright.transport import Remote
+from tests.plan.writes.update.orders import Orders, Task
 from tests.transports import DelayedTransport, InterferingTransport
 
 THREADS = 8
@@ -22,43 +22,29 @@ UPDATES = 5
 LATENCY = 0.010
 
 
-class Games(Table, name="games"):
-    ranking = GSI("GSI1PK", "GSI1SK")
-
-
-class Score(Entity, table=Games):
-    """An update of its points reads the item first, because an index key contains them."""
-
-    player: Attr[str] = attr()
-    points: Attr[int] = attr(default=0, pad=6)
-
-    primary = key("PLAYER" / player, "SCORE")
-    by_points = index(Games.ranking, "SCORES", points)
-
-
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    with Engine(tmp_path / "games.db", durability="normal") as engine, serving(engine) as url:
+    with Engine(tmp_path / "orders.db", durability="normal") as engine, serving(engine) as url:
         yield url
 
 
 def test_8_threads_that_update_one_item_at_10_ms_latency_all_succeed(url: str) -> None:
     """A fixed delay makes the same writers collide again and again; jitter separates them."""
-    with connect(url, Games, create=True) as db:
-        db.run(create(Score(player="ann")))
+    with connect(url, Orders, create=True) as db:
+        db.run(create(Task(task_id="1", priority=0)))
         remote = db.transport
         assert isinstance(remote, Remote)
         delayed = db.through(DelayedTransport(remote, LATENCY))
 
         def add(_: int) -> None:
             for _ in range(UPDATES):
-                delayed.run(Score.primary("ann").update(Score.points.increment(1)))
+                delayed.run(Task.primary("1").update(Task.priority.increment(1)))
 
         with ThreadPoolExecutor(THREADS) as threads:
             list(threads.map(add, range(THREADS)))
-        found = db.run(Score.primary("ann"))
+        found = db.run(Task.primary("1"))
     assert found is not None
-    assert found.points == THREADS * UPDATES
+    assert found.priority == THREADS * UPDATES
 
 
 def test_a_write_fails_after_the_last_attempt_of_the_policy(
@@ -68,10 +54,10 @@ def test_a_write_fails_after_the_last_attempt_of_the_policy(
         "tablewright.plan.writes.write.CONTENTION", Backoff(attempts=5, first=0.0, longest=0.0)
     )
     with Engine(":memory:") as engine:
-        other = connect(engine, Games, create=True)
-        db = connect(engine, Games)
-        db.run(create(Score(player="ann")))
-        add = Score.primary("ann").update(Score.points.increment(1))
+        other = connect(engine, Orders, create=True)
+        db = connect(engine, Orders)
+        db.run(create(Task(task_id="1", priority=0)))
+        add = Task.primary("1").update(Task.priority.increment(1))
         db._transport = race = InterferingTransport(
             db._transport, lambda _: other.run(add), times=1000
         )

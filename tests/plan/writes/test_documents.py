@@ -19,7 +19,6 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
-from tests.prepared import Prepare, with_tables
 
 
 class Dish(BaseModel):
@@ -78,8 +77,8 @@ def section(title: str, *dishes: Dish, seen: int = 0) -> Section:
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Cafe)
+def tables() -> tuple[type[Table], ...]:
+    return (Cafe,)
 
 
 @pytest.fixture

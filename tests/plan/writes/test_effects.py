@@ -13,23 +13,13 @@ import msgspec
 import pytest
 
 from tablewright import (
-    GSI,
-    Attr,
     Engine,
-    Entity,
     Table,
-    attr,
     connect,
     create,
     delete,
-    history,
-    index,
-    key,
     put,
-    unique,
     update,
-    updated_at,
-    version,
 )
 from tablewright.database import Database
 from tablewright.model.databases.provision import definition
@@ -37,7 +27,7 @@ from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.writes.effect import WriteEffect
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
-from tests.prepared import Prepare, with_tables
+from tests.plan.writes.shop import Order, OrderItem, Shop
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -45,66 +35,18 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 Rows = dict[tuple[str | None, str, str], Item]
 
 
-class Homes(Table, name="homes"):
-    by_state = GSI("GSI1PK", "GSI1SK")
-    by_rank = GSI("GSI2PK", "GSI2SK", project=("title",))
-
-
-class StateEvent(Entity, table=Homes):
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    version: Attr[int] = attr(pad=4)
-    old: Attr[str] = attr()
-    new: Attr[str] = attr()
-    by: Attr[str | None] = attr(default=None)
-
-    primary = key("EVENTS" / owner, "EVENT" / version)
-
-
-class Home(Entity, table=Homes):
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    state: Attr[str] = attr(default="new")
-    title: Attr[str] = attr(default="t")
-    rank: Attr[int | None] = attr(pad=3, default=None)
-    email: Attr[str | None] = attr(default=None)
-    changed: Attr[datetime] = updated_at()
-    version: Attr[int] = version()
-
-    primary = key("OWNER" / owner, "HOME" / number)
-    by_state = index(Homes.by_state, "STATE" / state, "HOME" / number)
-    by_rank = index(Homes.by_rank, "RANKS", "RANK" / rank)
-    by_email = unique("EMAIL" / email)
-    states = history(
-        state,
-        StateEvent,
-        old=StateEvent.old,
-        new=StateEvent.new,
-        version=StateEvent.version,
-        by=StateEvent.by,
-    )
-
-
-class Room(Entity, table=Homes):
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    room: Attr[str] = attr()
-
-    primary = key("OWNER" / owner, "HOME" / number / "ROOM" / room)
-
-
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Homes)
+def tables() -> tuple[type[Table], ...]:
+    return (Shop,)
 
 
 @pytest.fixture
 def db(engine: Engine) -> Database:
-    db = connect(engine, Homes)
+    db = connect(engine, Shop)
     db._context = msgspec.structs.replace(db._context, clock=lambda: NOW)
-    home = Home(owner="a", number=1, rank=5, email="a@x")
-    db.run(create(home))
-    db.run(create(Room(owner="a", number=1, room="hall")))
+    order = Order(order_id="a", rank=5, coupon="a@x")
+    db.run(create(order))
+    db.run(create(OrderItem(order_id="a", item="one")))
     return db
 
 
@@ -122,7 +64,7 @@ class Effects(Plan[tuple[WriteEffect, ...]]):
 def stored(engine: Engine) -> Rows:
     rows: Rows = {}
     for name in (None, "by_state", "by_rank"):
-        request = {"TableName": "homes"} | ({} if name is None else {"IndexName": name})
+        request = {"TableName": "shop"} | ({} if name is None else {"IndexName": name})
         for item in engine.call("Scan", request)["Items"]:
             rows[name, item["PK"]["S"], item["SK"]["S"]] = item
     return rows
@@ -136,38 +78,38 @@ def change(rows: Rows, name: str | None, old: Item | None, new: Item | None) -> 
         rows[name, new["PK"]["S"], new["SK"]["S"]] = new
 
 
-def existing(db: Database) -> Home:
-    home = db.run(Home.primary("a", 1))
-    assert home is not None
-    return home
+def existing(db: Database) -> Order:
+    order = db.run(Order.primary("a"))
+    assert order is not None
+    return order
 
 
 def replaced(db: Database) -> Write[Any]:
-    home = existing(db)
-    home.state, home.email, home.rank = "sold", "b@x", None
-    return put(home).audit(by="me")
+    order = existing(db)
+    order.state, order.coupon, order.rank = "sold", "b@x", None
+    return put(order).audit(by="me")
 
 
 WRITES: dict[str, Any] = {
-    "create": lambda db: create(Home(owner="b", number=2, rank=1, email="c@x")),
-    "create of an entity in no sparse index": lambda db: create(Home(owner="b", number=3)),
-    "put of a new entity": lambda db: put(Room(owner="c", number=1, room="hall")),
+    "create": lambda db: create(Order(order_id="b", rank=1, coupon="c@x")),
+    "create of an entity in no sparse index": lambda db: create(Order(order_id="b")),
+    "put of a new entity": lambda db: put(OrderItem(order_id="c", item="one")),
     "put": replaced,
-    "update of an index key": lambda db: update(existing(db), Home.rank.increment(2)),
-    "update by key": lambda db: Home.primary("a", 1).update(Home.rank.increment(2)),
+    "update of an index key": lambda db: update(existing(db), Order.rank.increment(2)),
+    "update by key": lambda db: Order.primary("a").update(Order.rank.increment(2)),
     "update that leaves an index and releases a unique value": lambda db: update(
-        existing(db), Home.rank.set(None), Home.email.set(None)
+        existing(db), Order.rank.set(None), Order.coupon.set(None)
     ),
-    "update of a unique value": lambda db: Home.primary("a", 1).update(Home.email.set("b@x")),
+    "update of a unique value": lambda db: Order.primary("a").update(Order.coupon.set("b@x")),
     "update with an event": lambda db: (
-        Home.primary("a", 1).update(Home.state.set("sold"), Home.title.set("u")).audit(by="me")
+        Order.primary("a").update(Order.state.set("sold"), Order.note.set("u")).audit(by="me")
     ),
-    "update without a change": lambda db: Home.primary("a", 1).update(Home.state.set("new")),
-    "move with a row below": lambda db: Home.primary("a", 1).update(
-        Home.owner.set("z"), Home.state.set("sold")
+    "update without a change": lambda db: Order.primary("a").update(Order.state.set("new")),
+    "move with a row below": lambda db: Order.primary("a").update(
+        Order.order_id.set("z"), Order.state.set("sold")
     ),
     "delete": lambda db: delete(existing(db)),
-    "delete of a missing item": lambda db: Home.primary("x", 1).delete(),
+    "delete of a missing item": lambda db: Order.primary("x").delete(),
 }
 
 
@@ -195,7 +137,7 @@ def test_the_effects_of_a_write_are_what_it_changes(
 def test_the_effect_of_an_update_that_reads_nothing_has_only_the_keys(
     db: Database,
 ) -> None:
-    home = Home.primary("a", 1)
-    (effect,) = db.run(Effects(home.update(Home.rank.set(7))))
+    order = Order.primary("a")
+    (effect,) = db.run(Effects(order.update(Order.rank.set(7))))
     assert effect.old is None
-    assert effect.new == {**home._key, "GSI2PK": {"S": "RANKS"}, "GSI2SK": {"S": "RANK#007"}}
+    assert effect.new == {**order._key, "GSI2PK": {"S": "RANKS"}, "GSI2SK": {"S": "RANK#007"}}

@@ -34,7 +34,7 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
-from tests.prepared import Prepare, with_tables
+from tests.new_table import new_table
 from tests.transports import InterferingTransport, RecordingTransport
 
 
@@ -152,13 +152,8 @@ class Account(Entity, table=Ledger):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Ledger)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Ledger)
+def tables() -> tuple[type[Table], ...]:
+    return (Ledger,)
 
 
 @pytest.fixture
@@ -514,17 +509,16 @@ def test_an_update_with_an_event_gives_what_another_wrote_meanwhile(
 
 
 def test_a_history_of_every_write_repeats_the_value(engine: Engine) -> None:
-    class Rooms(Table, name="rooms"):
-        pass
+    table = new_table("rooms")
 
-    class Reading(Entity, table=Rooms):
+    class Reading(Entity, table=table):
         room_id: Attr[str] = attr()
         version: Attr[int] = attr(pad=4)
         old: Attr[int] = attr()
         new: Attr[int] = attr()
         primary = key("ROOM" / room_id, "READING" / version)
 
-    class Room(Entity, table=Rooms):
+    class Room(Entity, table=table):
         room_id: Attr[str] = attr()
         degrees: Attr[int] = attr()
         note: Attr[str] = attr(default="")
@@ -539,7 +533,7 @@ def test_a_history_of_every_write_repeats_the_value(engine: Engine) -> None:
             always=True,
         )
 
-    rooms = connect(engine, Rooms)
+    rooms = connect(engine, table)
     rooms.run(create(Room(room_id="1", degrees=20)))
     rooms.run(Room.primary("1").update(Room.degrees.set(20)))
     rooms.run(Room.primary("1").update(Room.note.set("warm")))  # not of the attribute

@@ -13,14 +13,11 @@ from tablewright import (
     Entity,
     Table,
     attr,
-    connect,
     create,
-    created_at,
     index,
     key,
     put,
     ttl,
-    updated_at,
 )
 from tablewright.database import Database
 from tablewright.errors import (
@@ -30,7 +27,7 @@ from tablewright.errors import (
     InvalidValue,
     WriteRejected,
 )
-from tests.prepared import Prepare, with_tables
+from tests.plan.writes.bank import Branch, Branches
 
 
 class Shop(Table, name="shop"):
@@ -50,15 +47,6 @@ class Product(Entity, table=Shop):
     of_brand = index(Shop.by_brand, "BRAND" / brand, "SHELF" / shelf / sku)
 
 
-class Note(Entity, table=Shop):
-    note_id: Attr[str] = attr()
-    text: Attr[str] = attr(default="")
-    made: Attr[datetime] = created_at()
-    changed: Attr[datetime] = updated_at()
-
-    primary = key("NOTE" / note_id, "NOTE")
-
-
 class Session(Entity, table=Shop):
     session_id: Attr[str] = attr()
     ends: Attr[datetime | None] = ttl(name="expires", default=None)
@@ -67,13 +55,8 @@ class Session(Entity, table=Shop):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Shop)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Shop)
+def tables() -> tuple[type[Table], ...]:
+    return (Shop, Branches)
 
 
 def stored(engine: Engine) -> list[dict[str, Any]]:
@@ -284,74 +267,74 @@ def test_what_has_expired_is_deleted_by_the_engine(db: Database, engine: Engine)
 
 
 def test_a_put_stamps_the_instance_as_it_stamps_the_item(db: Database) -> None:
-    note = Note(note_id="N1")
-    made, changed = note.made, note.changed
+    branch = Branch(branch_id="N1")
+    made, changed = branch.made, branch.changed
 
-    db.run(put(note))
+    db.run(put(branch))
 
-    assert note.made == made
-    assert note.changed > changed
-    assert db.run(Note.primary("N1")) == note
+    assert branch.made == made
+    assert branch.changed > changed
+    assert db.run(Branch.primary("N1")) == branch
 
 
 def test_every_put_moves_the_stamp_of_the_last_write(db: Database) -> None:
-    note = db.run(create(Note(note_id="N1")))
-    made, changed = note.made, note.changed
+    branch = db.run(create(Branch(branch_id="N1")))
+    made, changed = branch.made, branch.changed
 
-    db.run(put(note))
+    db.run(put(branch))
 
-    assert note.made == made
-    assert note.changed > changed
+    assert branch.made == made
+    assert branch.changed > changed
 
 
 @pytest.mark.parametrize("write", [create, put])
 def test_a_write_that_fails_leaves_the_instance_as_it_was(db: Database, write: Any) -> None:
-    db.run(create(Note(note_id="N1", text="first")))
-    second = Note(note_id="N1", text="second")
+    db.run(create(Branch(branch_id="N1", text="first")))
+    second = Branch(branch_id="N1", text="second")
     before = dict(vars(second))
     plan = write(second)
 
     with pytest.raises(WriteRejected):
-        db.run(plan if write is create else plan.condition(Note.text == "third"))
+        db.run(plan if write is create else plan.condition(Branch.text == "third"))
 
     assert vars(second) == before
 
 
 @pytest.mark.parametrize("name", ["made", "changed"])
 def test_a_stamp_cannot_be_given(name: str) -> None:
-    values: dict[str, Any] = {"note_id": "N1", name: datetime.now(UTC)}
+    values: dict[str, Any] = {"branch_id": "N1", name: datetime.now(UTC)}
 
-    with pytest.raises(InvalidValue, match=f"Note.{name} is set by the library"):
-        Note(**values)
+    with pytest.raises(InvalidValue, match=f"Branch.{name} is set by the library"):
+        Branch(**values)
 
 
 def test_a_stamp_that_an_item_lacks_is_the_beginning_of_time_however_often_it_is_read(
     db: Database, engine: Engine
 ) -> None:
     """The item was written before the stamp was declared: no time of reading is its own."""
-    db.run(create(Note(note_id="1")))
+    db.run(create(Branch(branch_id="1")))
     engine.call(
         "UpdateItem",
         {
-            "TableName": "shop",
-            "Key": {"PK": {"S": "NOTE#1"}, "SK": {"S": "NOTE"}},
+            "TableName": "branches",
+            "Key": {"PK": {"S": "BRANCH#1"}, "SK": {"S": "BRANCH"}},
             "UpdateExpression": "REMOVE made, changed",
         },
     )
     beginning = datetime(1970, 1, 1, tzinfo=UTC)
 
     for _ in range(2):
-        note = db.run(Note.primary("1"))
-        assert note is not None
-        assert (note.made, note.changed) == (beginning, beginning)
+        branch = db.run(Branch.primary("1"))
+        assert branch is not None
+        assert (branch.made, branch.changed) == (beginning, beginning)
 
 
-OTHERS: Any = Note.text == "x"
+OTHERS: Any = Branch.text == "x"
 
 
 @pytest.mark.parametrize("condition", [OTHERS, (Product.shelf > 1) & OTHERS])
 def test_a_put_under_a_condition_of_another_entity_is_refused(condition: Any) -> None:
-    with pytest.raises(DeclarationError, match=r"Note\.text is not an attribute of Product"):
+    with pytest.raises(DeclarationError, match=r"Branch\.text is not an attribute of Product"):
         put(Product(sku="1", title="x")).condition(condition)
 
 

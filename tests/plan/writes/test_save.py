@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from datetime import datetime
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from tablewright import (
-    GSI,
     Aggregate,
     Attr,
     Engine,
@@ -25,18 +22,13 @@ from tablewright import (
     create,
     delete,
     explain,
-    history,
-    index,
     key,
     put,
     root,
     save,
     transact,
-    unique,
     update,
-    updated_at,
     upsert,
-    version,
 )
 from tablewright.database import Database
 from tablewright.errors import (
@@ -48,66 +40,9 @@ from tablewright.errors import (
     VersionConflict,
 )
 from tests.costs import run_within_range
-from tests.prepared import Prepare, with_tables
+from tests.new_table import new_table
+from tests.plan.writes.shop import Line, Order, Part, Plain, Shop
 from tests.transports import InterferingTransport, record_requests
-
-
-class Shop(Table, name="shop"):
-    by_state = GSI("GSI1PK", "GSI1SK")
-
-
-class Line(BaseModel):
-    text: str
-    count: int = 1
-
-
-class Renamed(Entity, table=Shop):
-    order_id: Attr[str] = attr()
-    number: Attr[int] = attr(pad=4)
-    old: Attr[str] = attr()
-    new: Attr[str] = attr()
-    by: Attr[str | None] = attr(default=None)
-    primary = key("EVENTS" / order_id, "EVENT" / number)
-
-
-class Order(Entity, table=Shop):
-    order_id: Attr[str] = attr()
-    state: Attr[str] = attr(default="new")
-    note: Attr[str | None] = attr(default=None)
-    place: Attr[str | None] = attr(default="home")
-    tags: Attr[set[str]] = attr(default_factory=set)
-    names: Attr[list[str]] = attr(default_factory=list)
-    lines: Attr[dict[str, Line]] = attr(default_factory=dict)
-    coupon: Attr[str | None] = attr(default=None)
-    channel: Attr[str] = attr(default="web", immutable=True)
-    changed: Attr[datetime] = updated_at()
-    version: Attr[int] = version()
-
-    primary = key("ORDER" / order_id, "ORDER")
-    of_state = index(Shop.by_state, "STATE" / state, "ORDER" / order_id)
-    by_coupon = unique("COUPON" / coupon)
-    states = history(
-        state, Renamed, old=Renamed.old, new=Renamed.new, version=Renamed.number, by=Renamed.by
-    )
-
-
-class Plain(Entity, table=Shop):
-    """Without a version, and without values that can change in place."""
-
-    group: Attr[str] = attr()
-    name: Attr[str] = attr()
-    size: Attr[int] = attr(pad=3, default=0)
-    note: Attr[str | None] = attr(default=None)
-    primary = key("GROUP" / group, "PLAIN" / name)
-    of_size = index(Shop.by_state, "PLAINS" / group, "SIZE" / size)
-
-
-class Part(Entity, table=Shop):
-    group: Attr[str] = attr()
-    name: Attr[str] = attr()
-    part: Attr[str] = attr()
-    marks: Attr[list[str]] = attr(default_factory=list)
-    primary = key("GROUP" / group, "PLAIN" / name / "PART" / part)
 
 
 class Whole(Aggregate):
@@ -116,13 +51,8 @@ class Whole(Aggregate):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Shop)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Shop)
+def tables() -> tuple[type[Table], ...]:
+    return (Shop,)
 
 
 def item(engine: Engine, pk: str) -> dict[str, Any]:
@@ -369,9 +299,7 @@ def test_refusals(db: Database) -> None:
     with pytest.raises(InvalidValue, match=r"Order\.channel is immutable"):
         save(order)
 
-    class Log(Table, name="log"): ...
-
-    class Event(Entity, table=Log, write_once=True):
+    class Event(Entity, table=new_table(), write_once=True):
         event_id: Attr[str] = attr()
         primary = key("EVENT" / event_id, "EVENT")
 

@@ -1,31 +1,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import pytest
 
 from tablewright import (
-    GSI,
-    Attr,
     Engine,
-    Entity,
-    Table,
-    attr,
     batch_get,
     condition_check,
     connect,
     create,
     delete,
-    index,
-    key,
     put,
     transact,
-    unique,
     update,
-    updated_at,
-    version,
 )
 from tablewright.backoff import Backoff
 from tablewright.database import Database
@@ -40,53 +29,8 @@ from tablewright.errors import (
     VersionConflict,
     WriteRejected,
 )
-from tests.prepared import Prepare, with_tables
+from tests.plan.writes.bank import Account, Bank, Branch, Card
 from tests.transports import InterferingTransport, RecordingTransport
-
-
-class Bank(Table, name="bank"):
-    by_owner = GSI("GSI1PK", "GSI1SK")
-
-
-class Account(Entity, table=Bank):
-    account_id: Attr[str] = attr()
-    owner: Attr[str] = attr(default="ann")
-    branch: Attr[str] = attr(default="b")
-    balance: Attr[int] = attr(default=0)
-    log: Attr[list[str]] = attr(default_factory=list)
-
-    primary = key("ACCOUNT" / account_id, "ACCOUNT")
-    of_owner = index(Bank.by_owner, "OWNER" / owner, "BRANCH" / branch / account_id)
-
-
-class Card(Entity, table=Bank):
-    card_id: Attr[str] = attr()
-    number: Attr[str | None] = attr(default=None)
-    changed: Attr[datetime] = updated_at()
-    version: Attr[int] = version()
-
-    primary = key("CARD" / card_id, "CARD")
-    by_number = unique("NUMBER" / number)
-
-
-class Branches(Table, name="branches"):
-    pass
-
-
-class Branch(Entity, table=Branches):
-    branch_id: Attr[str] = attr()
-
-    primary = key("BRANCH" / branch_id, "BRANCH")
-
-
-@pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Bank, Branches)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Bank, Branches)
 
 
 def items(engine: Engine) -> list[dict[str, Any]]:

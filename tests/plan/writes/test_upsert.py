@@ -42,7 +42,6 @@ from tablewright.errors import (
 from tablewright.formats import lower
 from tablewright.plans import Upsert, Write
 from tests.costs import run_within_range
-from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, record_requests
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -118,8 +117,8 @@ class Address(Entity, table=Stats):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Stats)
+def tables() -> tuple[type[Table], ...]:
+    return (Stats,)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from tablewright.ids import KSUID
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.attribute import KeyPath, RepeatedPiece
 from tests.examples import examples
+from tests.new_table import new_table
 from tests.properties.keys.values import (
     NASTY,
     Level,
@@ -135,15 +136,9 @@ def designed(table: type[Table], name: str, shape: Shape) -> Made:
     return Made(entity, st.tuples(*(kinds[number].values for number in asked)), labels)
 
 
-def _new_table() -> type[Table]:
-    class Random(Table, name="random"): ...
-
-    return Random
-
-
 @given(shapes(), st.data())
 def test_different_values_of_an_entity_have_different_keys(shape: Any, data: st.DataObject) -> None:
-    made = designed(_new_table(), "One", shape)
+    made = designed(new_table(), "One", shape)
     tuples = data.draw(st.lists(made.values, min_size=2, max_size=8, unique=True))
     keys = {repr(made.entity.primary(*values)._key) for values in tuples}
     assert len(keys) == len(tuples)
@@ -154,7 +149,7 @@ def test_different_values_of_an_entity_have_different_keys(shape: Any, data: st.
 def test_keys_with_any_delimiter_that_are_accepted_are_different(
     one: Shape, other: Shape, data: st.DataObject
 ) -> None:
-    table = _new_table()
+    table = new_table()
     keys: list[str] = []
     for name, shape in (("One", one), ("Other", other)):
         try:
@@ -210,7 +205,7 @@ def test_choices_that_hold_the_delimiter_have_different_keys() -> None:
 def test_entities_that_are_accepted_side_by_side_have_different_keys(
     one: Any, other: Any, data: st.DataObject
 ) -> None:
-    table = _new_table()
+    table = new_table()
     first = designed(table, "One", one)
     try:
         second = designed(table, "Other", other)
@@ -228,13 +223,12 @@ def test_entities_that_are_accepted_side_by_side_have_different_keys(
 def test_without_a_type_every_item_is_known_by_its_key(
     one: Any, other: Any, data: st.DataObject
 ) -> None:
-    class Untyped(Table, name="untyped", type_attribute=None): ...
-
-    first = designed(Untyped, "One", one)
+    untyped = new_table("untyped", type_attribute=None)
+    first = designed(untyped, "One", one)
     try:
-        second = designed(Untyped, "Other", other)
+        second = designed(untyped, "Other", other)
     except DeclarationError:
         return
     for made in (first, second):
         item = made.entity.primary(*data.draw(made.values))._key
-        assert Untyped.__table__.entity_of(item) is made.entity.__entity__
+        assert untyped.__table__.entity_of(item) is made.entity.__entity__

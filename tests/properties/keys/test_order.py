@@ -14,6 +14,7 @@ from tablewright import Attr, Entity, Table, attr, connect, create, key
 from tablewright.errors import DeclarationError
 from tablewright.formats import descending
 from tablewright.ids import ULID
+from tests.new_table import new_table
 from tests.properties.keys.values import Level, Status, Triple, texts
 
 
@@ -81,19 +82,19 @@ class Spaced(StrEnum):
 def test_an_enum_with_characters_below_the_delimiter_sorts_by_value() -> None:
     """As the last part. Where a part follows it, `OPEN LATE#1` is below `OPEN#1`: no range."""
 
-    class Doors(Table, name="doors"): ...
+    doors = new_table("doors")
 
-    class Door(Entity, table=Doors):
+    class Door(Entity, table=doors):
         door: Attr[str] = attr()
         state: Attr[Spaced] = attr()
         primary = key("DOOR" / door, "S" / state)
 
-    class Gate(Entity, table=Doors):
+    class Gate(Entity, table=doors):
         state: Attr[Spaced] = attr()
         gate: Attr[str] = attr()
         primary = key("GATES", "S" / state / gate)
 
-    db = connect(":memory:", Doors)
+    db = connect(":memory:", doors)
     for state in Spaced:
         db.run(create(Door(state=state, door="1")))
         db.run(create(Gate(state=state, gate="1")))

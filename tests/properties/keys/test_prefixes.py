@@ -28,6 +28,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tests.examples import examples
+from tests.new_table import new_table
 from tests.properties.keys.values import NASTY, partitions, texts
 
 # -- a prefix ends at a delimiter ------------------------------------------------------------------
@@ -175,13 +176,13 @@ def test_an_empty_id_is_refused_wherever_it_is_given(nested: Database) -> None:
 def test_the_root_of_an_aggregate_is_the_one_that_was_asked_for() -> None:
     """Also where a member does not lie below it, and the whole partition is read."""
 
-    class Desk(Table, name="desk"): ...
+    desk = new_table("desk")
 
-    class Person(Entity, table=Desk):
+    class Person(Entity, table=desk):
         person: Attr[str] = attr()
         primary = key("P" / person, "PROFILE")
 
-    class Task(Entity, table=Desk):
+    class Task(Entity, table=desk):
         person: Attr[str] = attr()
         task: Attr[str] = attr()
         primary = key("P" / person, "TASK" / task)
@@ -190,7 +191,7 @@ def test_the_root_of_an_aggregate_is_the_one_that_was_asked_for() -> None:
         task: Task = root()
         person: Person = child()
 
-    db = connect(":memory:", Desk)
+    db = connect(":memory:", desk)
     db.run(create(Person(person="ann")))
     for task in ("1", "2"):
         db.run(create(Task(person="ann", task=task)))

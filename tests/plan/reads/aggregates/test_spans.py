@@ -23,6 +23,7 @@ from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import DeclarationError
 from tablewright.observe import Usage
+from tests.plan.reads.store import Item
 
 
 class Github(Table, name="github"): ...
@@ -133,20 +134,11 @@ def test_a_limit_needs_the_root_first() -> None:
         explain(RepoWithIssues.of(Repo.primary("a", "tw")).limit(2))
 
 
-class Files(Table, name="files"): ...
-
-
-class Folder(Entity, table=Files):
-    drive: Attr[str] = attr()
-    path: Attr[str] = attr()
-    primary = key("DRIVE" / drive, "FOLDER" / path)
-
-
 class Siblings(Aggregate):
-    folder: Folder = root()
-    others: list[Folder] = children()
+    item: Item = root()
+    others: list[Item] = children()
 
 
 def test_the_root_is_not_among_the_members_of_its_own_entity() -> None:
-    with pytest.raises(DeclarationError, match="Folder is its root and a member"):
-        Siblings.of(Folder.primary.within("c"))
+    with pytest.raises(DeclarationError, match="Item is its root and a member"):
+        Siblings.of(Item.primary.within("c"))

@@ -17,6 +17,7 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.formats import lower, year_month
 from tests.examples import examples
+from tests.new_table import new_table
 from tests.plan.reads.query.desk import (
     COMPARISONS,
     MONDAY,
@@ -137,14 +138,14 @@ def test_begins_with_on_a_part_in_lower_case(db: Database) -> None:
 
 
 def test_begins_with_on_a_natural_text(db: Database) -> None:
-    class Log(Table, name="query_log", pk="stream", sk="line"): ...
+    table = new_table("query_log", pk="stream", sk="line")
 
-    class Line(Entity, table=Log):
+    class Line(Entity, table=table):
         stream: Attr[str] = attr()
         line: Attr[str] = attr()
         primary = key(stream, line)
 
-    log = connect(":memory:", Log)
+    log = connect(":memory:", table)
     for line in ("x", "x#1", "y"):
         log.run(put(Line(stream="s", line=line)))
     found = log.run(Line.primary.within("s").begins_with("x"))

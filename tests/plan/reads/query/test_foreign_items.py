@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, Engine, Entity, Query, Table, attr, connect, create, key, unique
+from tablewright import Attr, Engine, Entity, Query, attr, connect, create, key, unique
 from tablewright.database import Database
 from tablewright.errors import UnreadableItem
+from tests.new_table import new_table
 from tests.plan.reads.query.desk import Task, _key, _remove, numbers, task
 
 
@@ -101,21 +102,21 @@ def test_items_of_a_type_that_nobody_declared_are_passed_over(
 
 
 def test_sentinels_in_the_partition_are_passed_over(db: Database) -> None:
-    class Club(Table, name="query_club", type_attribute=None): ...
+    table = new_table("query_club", type_attribute=None)
 
-    class Member(Entity, table=Club):
+    class Member(Entity, table=table):
         name: Attr[str] = attr()
         email: Attr[str] = attr()
         primary = key("CLUB", "MEMBER" / name)
         by_email = unique("CLUB" / email, "MEMBER" / email.again)
 
-    class Guest(Entity, table=Club):
+    class Guest(Entity, table=table):
         name: Attr[str] = attr()
         nick: Attr[str] = attr()
         primary = key("GUESTS", "GUEST" / name)
         by_nick = unique("GUESTS" / nick, "NICK")
 
-    club = connect(":memory:", Club)
+    club = connect(":memory:", table)
     club.run(create(Member(name="ann", email="a@b")))
     club.run(create(Guest(name="bob", nick="b")))
     assert [one.name for one in club.run(Member.primary.within())] == ["ann"]

@@ -33,6 +33,8 @@ from tablewright.errors import DeclarationError
 from tablewright.formats import day, lower
 from tablewright.plans import Query
 from tests.costs import run_within_range
+from tests.new_table import new_table
+from tests.things import Thing
 from tests.transports import record_requests
 
 
@@ -214,14 +216,14 @@ def test_an_item_that_cannot_be_read_is_reported(db: Database) -> None:
 
 
 def test_a_moment_that_an_item_does_not_have_is_the_same_as_in_the_entity() -> None:
-    class Later(Table, name="later"): ...
+    later = new_table("later")
 
-    class Stamped(Entity, table=Later):
+    class Stamped(Entity, table=later):
         name: Attr[str] = attr()
         at: Attr[datetime] = created_at()
         primary = key("STAMPED" / name, "STAMPED")
 
-    db = connect(":memory:", Later)
+    db = connect(":memory:", later)
     engine: Any = db._transport
     item = {"PK": {"S": "STAMPED#a"}, "SK": {"S": "STAMPED"}, "name": {"S": "a"}}
     engine.send("PutItem", {"TableName": "later", "Item": item})
@@ -281,16 +283,10 @@ def test_a_projection_without_an_entity_or_attributes_is_refused() -> None:
 
 
 def test_a_projection_of_another_entity_is_refused(db: Database) -> None:
-    class Other(Table, name="other_projections"): ...
-
-    class Customer(Entity, table=Other):
-        name: Attr[str] = attr()
-        primary = key("C" / name, "C")
-
-    class Name(Projection[Customer]):
+    class Name(Projection[Thing]):
         name: str
 
-    with pytest.raises(DeclarationError, match="a projection of Customer, not of Order"):
+    with pytest.raises(DeclarationError, match="a projection of Thing, not of Order"):
         orders().select(Name)
     with pytest.raises(DeclarationError, match="takes Name alone"):
         orders().select(Name, Name)  # type: ignore[call-overload]

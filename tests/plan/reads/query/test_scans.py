@@ -10,50 +10,21 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    GSI,
-    Attr,
-    Entity,
-    Table,
-    Tenancy,
-    attr,
     connect,
     connect_async,
     create,
     explain,
-    index,
-    key,
 )
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue, TenantViolation
 from tests.costs import run_within_range
+from tests.plan.reads.store import Label, Order, Store
 from tests.transports import RecordingLocal, record_requests
-
-
-class Store(Table, name="scans"):
-    open_only = GSI("gsi1pk", "gsi1sk", name="open_only")
-    thin = GSI("gsi2pk", name="thin", project="KEYS_ONLY")
-    tenancy = Tenancy("owner", write=("OWNER#{owner}",))
-
-
-class Order(Entity, table=Store):
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    status: Attr[str] = attr(default="OPEN")
-    primary = key("OWNER" / owner, "ORDER" / number)
-    open_only = index(Store.open_only, "OPEN", "N" / number, when=status == "OPEN")
-    thin = index(Store.thin, "N" / number)
-
-
-class Visit(Entity, table=Store):
-    owner: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    primary = key("OWNER" / owner, "VISIT" / number)
-    open_only = index(Store.open_only, "VISITS", "N" / number)
 
 
 def order(number: int) -> Order:
     status = "OPEN" if number % 3 else "PAID"
-    return Order(owner=f"o{number % 7}", number=number, status=status)
+    return Order(customer=f"o{number % 7}", number=number, status=status)
 
 
 ORDERS = [order(number) for number in range(40)]
@@ -69,7 +40,7 @@ def db() -> Database:
     db = connect(":memory:", Store)
     for each in ORDERS:
         db.run(create(each))
-        db.run(create(Visit(owner=each.owner, number=each.number)))
+        db.run(create(Label(customer=each.customer, number=each.number)))
     return db
 
 
@@ -84,10 +55,10 @@ def test_a_scan_of_an_index_reads_the_rows_of_the_entity_in_it(db: Database) -> 
 
 
 def test_a_scan_of_an_index_filters_and_selects(db: Database) -> None:
-    plan = Order.open_only.scan(reason="test").filter(Order.owner == "o1")
-    assert by_number(db.iterate(plan)) == [each for each in OPEN if each.owner == "o1"]
-    numbers = db.iterate(Order.thin.scan(reason="test").select(Order.owner, Order.number))
-    assert sorted(numbers) == sorted((each.owner, each.number) for each in ORDERS)
+    plan = Order.open_only.scan(reason="test").filter(Order.customer == "o1")
+    assert by_number(db.iterate(plan)) == [each for each in OPEN if each.customer == "o1"]
+    numbers = db.iterate(Order.thin.scan(reason="test").select(Order.customer, Order.number))
+    assert sorted(numbers) == sorted((each.customer, each.number) for each in ORDERS)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +96,8 @@ def test_the_segments_together_hold_every_item_once(db: Database, count: int) ->
 
 
 def test_segments_of_an_index_with_a_filter(db: Database) -> None:
-    plan = Order.open_only.scan(reason="test").filter(Order.owner == "o1").segments(3)
-    assert by_number(db.iterate(plan)) == [each for each in OPEN if each.owner == "o1"]
+    plan = Order.open_only.scan(reason="test").filter(Order.customer == "o1").segments(3)
+    assert by_number(db.iterate(plan)) == [each for each in OPEN if each.customer == "o1"]
     assert db.run(Order.scan(reason="test").segments(4).page_size(4).first()) in ORDERS
 
 
@@ -143,7 +114,7 @@ def test_a_cursor_is_for_the_same_segments(db: Database) -> None:
     scan = Order.scan(reason="test")
     cursor = db.run(scan.segments(4).page_size(4)).next_cursor
     assert cursor is not None
-    for other in (scan.segments(3), scan, Visit.scan(reason="test").segments(4)):
+    for other in (scan.segments(3), scan, Label.scan(reason="test").segments(4)):
         with pytest.raises(InvalidCursor):
             db.run(other.page_size(4).after(cursor))
 
@@ -155,7 +126,7 @@ def test_another_number_of_segments_is_refused(count: Any) -> None:
 
 
 def test_a_tenant_scans_nothing(db: Database) -> None:
-    scoped = db.for_tenant(owner="o1")
+    scoped = db.for_tenant(customer="o1")
     plans = [
         Order.open_only.scan(reason="test"),
         Order.scan(reason="test").segments(2),

@@ -37,6 +37,7 @@ from tablewright.errors import DeclarationError, InvalidCursor, TenantViolation
 from tablewright.formats import shard
 from tablewright.observe import Usage
 from tests.costs import run_within_range
+from tests.things import Thing
 from tests.transports import RecordingLocal, record_requests
 
 
@@ -218,12 +219,6 @@ def test_mistakes_are_refused(make: Callable[[], Any], message: str) -> None:
 
 
 def test_a_key_without_shards_is_refused() -> None:
-    class Other(Table, name="no_shards"): ...
-
-    class Thing(Entity, table=Other):
-        name: Attr[str] = attr()
-        primary = key("THING" / name, "THING")
-
     bound: Any = Thing.primary
     with pytest.raises(DeclarationError, match=r"ends in shard\(…, of=…\)"):
         bound.all_shards()

@@ -10,64 +10,20 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    GSI,
     Aggregate,
-    Attr,
-    Entity,
     Query,
-    Table,
-    Tenancy,
     access_pattern,
-    attr,
     children,
     connect,
     create,
     explain,
-    index,
-    key,
     root,
 )
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidCursor, TenantViolation
 from tests.costs import run_within_range
+from tests.plan.reads.store import Call, Customer, Invoice, Item, Store
 from tests.transports import record_requests
-
-
-class Store(Table, name="unions"):
-    by_date = GSI("gsi1pk", "gsi1sk", name="by_date")
-    other = GSI("gsi2pk", "gsi2sk", name="other")
-    tenancy = Tenancy("customer", write=("CUST#{customer}",), filtered=(by_date,))
-
-
-class Item(Entity, table=Store):
-    customer: Attr[str] = attr()
-    item_id: Attr[str] = attr()
-    day: Attr[date] = attr()
-    primary = key("CUST" / customer, "ITEM" / item_id)
-    by_date = index(Store.by_date, "CUST" / customer, "DATE" / day / "ITEM" / item_id)
-    other = index(Store.other, "CUST" / customer, "DATE" / day)
-
-
-class Invoice(Entity, table=Store):
-    customer: Attr[str] = attr()
-    number: Attr[int] = attr(pad=4)
-    day: Attr[date] = attr()
-    primary = key("CUST" / customer, "INVOICE" / number)
-    by_date = index(Store.by_date, "CUST" / customer, "DATE" / day / "INVOICE" / number)
-    other = index(Store.other, "CUST" / customer, "DUE" / day)
-
-
-class Call(Entity, table=Store):
-    customer: Attr[str] = attr()
-    number: Attr[int] = attr(pad=4)
-    day: Attr[date] = attr()
-    primary = key("CUST" / customer, "CALL" / number)
-    by_date = index(Store.by_date, "CUST" / customer, "DATE" / day / "CALL" / number)
-
-
-class Profile(Entity, table=Store):
-    customer: Attr[str] = attr()
-    primary = key("CUST" / customer, "PROFILE")
 
 
 def union(first: Any, *others: Any) -> Any:
@@ -92,7 +48,7 @@ def invoice(number: int, customer: str = "C1") -> Invoice:
 def db() -> Database:
     db = connect(":memory:", Store)
     for customer in "C1", "C2":
-        db.run(create(Profile(customer=customer)))
+        db.run(create(Customer(customer=customer)))
         for number in range(1, 5):
             db.run(create(item(number, customer)))
             db.run(create(invoice(number, customer)))
@@ -169,8 +125,8 @@ def test_entities_in_the_partition_of_the_table_without_a_comparison(db: Databas
 
 
 def test_a_sort_key_of_one_text_is_in_the_union(db: Database) -> None:
-    found = db.run(union(Profile.primary.within("C1"), Item.primary.within("C1")).desc())
-    assert [type(each) for each in found] == [Profile] + [Item] * 4
+    found = db.run(union(Customer.primary.within("C1"), Item.primary.within("C1")).desc())
+    assert [type(each) for each in found] == [Customer] + [Item] * 4
 
 
 def test_a_pattern_is_explained() -> None:
@@ -224,10 +180,10 @@ def test_a_pattern_that_compares_different_parts_is_refused_at_import() -> None:
 
 def test_an_aggregate_does_not_take_a_union() -> None:
     class Account(Aggregate):
-        profile: Profile = root()
+        profile: Customer = root()
         items: list[Item] = children()
 
-    wrong: Any = union(Profile.primary.within("C1"), Item.primary.within("C1"))
+    wrong: Any = union(Customer.primary.within("C1"), Item.primary.within("C1"))
     with pytest.raises(DeclarationError, match=r"a range with union\(\)"):
         Account.of(wrong)
 
@@ -249,10 +205,10 @@ def test_an_item_that_cannot_be_read_is_reported(db: Database) -> None:
         "PK": {"S": "CUST#C1"},
         "SK": {"S": "ITEM#I9"},
         "type": {"S": "Item"},
-        "gsi1pk": {"S": "CUST#C1"},
-        "gsi1sk": {"S": "DATE#2026-03-09#ITEM#I9"},
+        "GSI1PK": {"S": "CUST#C1"},
+        "GSI1SK": {"S": "DATE#2026-03-09#ITEM#I9"},
     }
-    transport.send("PutItem", {"TableName": "unions", "Item": broken})
+    transport.send("PutItem", {"TableName": "store", "Item": broken})
     page = db.run(both().skip_unreadable())
     assert page == ALL
     assert len(page.unreadable) == 1

@@ -13,7 +13,6 @@ from tablewright import (
     Attr,
     Engine,
     Entity,
-    Table,
     attr,
     connect,
     connect_async,
@@ -41,30 +40,25 @@ from tablewright.errors import (
 from tablewright.formats import lower
 from tablewright.plan.backfill import throttling
 from tablewright.plans import BackfillProgress, backfill
+from tests.new_table import new_table
 from tests.transports import InterceptingTransport, InterferingTransport, record_requests
 
+OldUsers = new_table("users")
+Users = new_table("users")
 
-class OldUsers(Table, name="users"):
-    pass
 
-
-class OldUser(Entity, table=OldUsers, type_name="User"):
+class UserFields(Entity):
     user_id: Attr[str] = attr()
     email: Attr[str | None] = attr(default=None)
     name: Attr[str] = attr(default="")
     primary = key("USER" / user_id, "USER")
 
 
-class Users(Table, name="users"):
-    pass
+class OldUser(UserFields, table=OldUsers, type_name="User"): ...
 
 
-class User(Entity, table=Users):
-    user_id: Attr[str] = attr()
-    email: Attr[str | None] = attr(default=None)
-    name: Attr[str] = attr(default="")
-    primary = key("USER" / user_id, "USER")
-    by_email = unique("EMAIL" / lower(email))
+class User(UserFields, table=Users):
+    by_email = unique("EMAIL" / lower(UserFields.email))
 
 
 @pytest.fixture
@@ -225,37 +219,33 @@ def test_a_backfill_of_an_index_reserves_nothing(db: Database, engine: Engine) -
 # -- rows below an item ----------------------------------------------------------------------------
 
 
-class OldMenus(Table, name="menus"):
-    pass
+OldMenus = new_table("menus")
+Menus = new_table("menus")
 
 
-class OldMenu(Entity, table=OldMenus, type_name="Menu"):
+class MenuFields(Entity):
     menu: Attr[str] = attr()
     primary = key("MENU" / menu, "MENU")
 
 
-class OldDish(Entity, table=OldMenus, type_name="Dish"):
+class OldMenu(MenuFields, table=OldMenus, type_name="Menu"): ...
+
+
+class DishFields(Entity):
     menu: Attr[str] = attr()
     number: Attr[int] = attr(pad=3)
     code: Attr[str | None] = attr(default=None)
     primary = key("MENU" / menu, "MENU#DISH" / number)
 
 
-class Menus(Table, name="menus"):
-    pass
+class OldDish(DishFields, table=OldMenus, type_name="Dish"): ...
 
 
-class Menu(Entity, table=Menus):
-    menu: Attr[str] = attr()
-    primary = key("MENU" / menu, "MENU")
+class Menu(MenuFields, table=Menus): ...
 
 
-class Dish(Entity, table=Menus):
-    menu: Attr[str] = attr()
-    number: Attr[int] = attr(pad=3)
-    code: Attr[str | None] = attr(default=None)
-    primary = key("MENU" / menu, "MENU#DISH" / number)
-    by_code = unique("CODE" / code)
+class Dish(DishFields, table=Menus):
+    by_code = unique("CODE" / DishFields.code)
 
 
 def test_a_move_in_several_transactions_is_refused_before_the_first(engine: Engine) -> None:
@@ -275,14 +265,17 @@ def test_a_move_in_several_transactions_is_refused_before_the_first(engine: Engi
 # -- variants, which share a unique value ----------------------------------------------------------
 
 
-class OldAccounts(Table, name="accounts"):
-    pass
+OldAccounts = new_table("accounts")
+Accounts = new_table("accounts")
 
 
-class OldAccount(Entity, table=OldAccounts, variants=True):
+class AccountFields(Entity):
     name: Attr[str] = attr()
     email: Attr[str] = attr()
     primary = key("ACCOUNT" / name, "ACCOUNT")
+
+
+class OldAccount(AccountFields, table=OldAccounts, variants=True): ...
 
 
 class OldMember(OldAccount, type_name="Member"):
@@ -293,15 +286,8 @@ class OldTeam(OldAccount, type_name="Team"):
     pass
 
 
-class Accounts(Table, name="accounts"):
-    pass
-
-
-class Account(Entity, table=Accounts, variants=True):
-    name: Attr[str] = attr()
-    email: Attr[str] = attr()
-    primary = key("ACCOUNT" / name, "ACCOUNT")
-    by_email = unique("EMAIL" / email)
+class Account(AccountFields, table=Accounts, variants=True):
+    by_email = unique("EMAIL" / AccountFields.email)
 
 
 class Member(Account):
@@ -496,8 +482,8 @@ def test_a_reserved_value_takes_no_write(db: Database) -> None:
 # -- sentinels that do not name their entity -------------------------------------------------------
 
 
-class OldParts(Table, name="parts"):
-    pass
+OldParts = new_table("parts")
+Parts = new_table("parts")
 
 
 class OldPart(Entity, table=OldParts, type_name="Part"):
@@ -505,10 +491,6 @@ class OldPart(Entity, table=OldParts, type_name="Part"):
     part: Attr[str] = attr()
     serial: Attr[str] = attr()
     primary = key("BOX" / box, "PART" / part)
-
-
-class Parts(Table, name="parts"):
-    pass
 
 
 class Part(Entity, table=Parts):
@@ -537,25 +519,21 @@ def test_duplicates_are_found_if_their_sentinels_are_equal(engine: Engine, dry_r
         db.run(create(Part(box="3", part="1", serial="s")))
 
 
-class OldLogins(Table, name="logins"):
-    pass
+OldLogins = new_table("logins")
+Logins = new_table("logins")
 
 
-class OldLogin(Entity, table=OldLogins, type_name="Login"):
+class LoginFields(Entity):
     login: Attr[str] = attr()
     email: Attr[str] = attr()
     primary = key("LOGIN" / lower(login), "LOGIN")
 
 
-class Logins(Table, name="logins"):
-    pass
+class OldLogin(LoginFields, table=OldLogins, type_name="Login"): ...
 
 
-class Login(Entity, table=Logins):
-    login: Attr[str] = attr()
-    email: Attr[str] = attr()
-    primary = key("LOGIN" / lower(login), "LOGIN")
-    by_email = unique("EMAIL" / email)
+class Login(LoginFields, table=Logins):
+    by_email = unique("EMAIL" / LoginFields.email)
 
 
 def test_an_item_is_no_duplicate_of_itself_in_another_spelling(engine: Engine) -> None:

@@ -34,6 +34,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import ConditionFailed, DuplicateValues, UniqueViolation
 from tablewright.plans import backfill
+from tests.new_table import new_table
 from tests.plan.writes.unique.accounts import Account, Accounts, items
 from tests.transports import InterferingTransport, record_requests
 
@@ -291,26 +292,22 @@ def test_a_moved_item_moves_its_rows_and_leaves_the_sentinels_of_others(
     assert reserved["part"] == "2"
 
 
-class OldMembers(Table, name="members"):
-    pass
+OldMembers = new_table("members")
+Members = new_table("members")
 
 
-class OldMember(Entity, table=OldMembers, type_name="Member"):
+class MemberFields(Entity):
     member_id: Attr[str] = attr()
     email: Attr[str] = attr()
     primary = key("MEMBER" / member_id, "MEMBER")
-    by_email = unique("EMAIL" / email, keep=(), type_name="Email")
 
 
-class Members(Table, name="members"):
-    pass
+class OldMember(MemberFields, table=OldMembers, type_name="Member"):
+    by_email = unique("EMAIL" / MemberFields.email, keep=(), type_name="Email")
 
 
-class Member(Entity, table=Members):
-    member_id: Attr[str] = attr()
-    email: Attr[str] = attr()
-    primary = key("MEMBER" / member_id, "MEMBER")
-    by_email = unique("EMAIL" / email, type_name="Email")
+class Member(MemberFields, table=Members):
+    by_email = unique("EMAIL" / MemberFields.email, type_name="Email")
 
 
 @pytest.fixture

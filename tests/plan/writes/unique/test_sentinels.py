@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, put, unique
+from tablewright import Attr, Engine, Entity, attr, connect, create, key, put, unique
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, UniqueViolation
+from tests.new_table import new_table
 from tests.plan.writes.unique.accounts import Account, Accounts, Category, items
 from tests.transports import InterferingTransport, RecordingTransport
 
@@ -82,16 +83,15 @@ def test_an_entity_is_found_by_each_of_its_unique_values(accounts: Database) -> 
 
 
 def test_what_a_sentinel_keeps_must_lead_to_the_entity_that_is_looked_up() -> None:
-    class Things(Table, name="things"):
-        pass
+    things = new_table("things")
 
-    class Thing(Entity, table=Things):
+    class Thing(Entity, table=things):
         thing_id: Attr[str] = attr()
         name: Attr[str] = attr()
         primary = key("THING" / thing_id, "THING")
         by_name = unique("NAME" / name, keep=(name,))
 
-    db = connect(":memory:", Things)
+    db = connect(":memory:", things)
     db.run(create(Thing(thing_id="1", name="pot")))
     with pytest.raises(UniqueViolation):
         db.run(create(Thing(thing_id="2", name="pot")))

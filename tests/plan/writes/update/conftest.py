@@ -6,20 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright import Engine, connect, create
+from tablewright import Table, create
 from tablewright.database import Database
 from tests.plan.writes.update.orders import AT, Order, Orders
-from tests.prepared import Prepare, with_tables
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Orders)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Orders)
+def tables() -> tuple[type[Table], ...]:
+    return (Orders,)
 
 
 @pytest.fixture
