@@ -36,6 +36,8 @@ from tablewright.publish.workbench import nosql_workbench
 from tablewright.server import serving
 from tests.evolve.designs import ADDED, ANOTHER_KEY, SECOND_INDEX, UNIQUE, design, load_text
 
+NATURAL_INDEX = {"    gsi1": '    mails = GSI("email")\n    gsi1'}
+
 
 def version(folder: Path, changes: dict[str, str] | None = None) -> DesignVersion:
     return describe_version(load_text(design(changes), folder), "shop.py")
@@ -115,7 +117,7 @@ def test_a_model_file_has_no_ttl_and_local_indexes_to_compare(tmp_path: Path) ->
             "    gsi1": '    local = LSI("status")\n    gsi1',
             "from tablewright": "from datetime import datetime\n\nfrom tablewright",
             "import GSI": "import GSI, LSI",
-            "email: Attr[str] = attr()": "email: Attr[str] = attr()\n    gone: Attr[datetime | None] = ttl()",
+            "    primary": "    gone: Attr[datetime | None] = ttl()\n    primary",
             "unique": "unique, ttl",
         }
     )
@@ -168,7 +170,7 @@ def test_a_table_that_is_as_declared_has_no_drift(target: str, tmp_path: Path) -
             [("Order.gsi1", "index-key-changed")],
         ),
         (
-            {'"STATUS" / status, "ORDER" / order_id': '"STATUS" / status, "O" / order_id, when=status != "X"'},
+            {'status, "ORDER" / order_id': 'status, "ORDER" / order_id, when=status != "X"'},
             [("Order.gsi1", "index-key-changed")],
             [("Order.gsi1", "index-key-changed")],
         ),
@@ -267,7 +269,7 @@ def test_nothing_is_written_to_a_target(tmp_path: Path) -> None:
         ({}, Need.NOTHING, Coexistence.YES, True),
         (ADDED, Need.NOTHING, Coexistence.YES, True),
         (SECOND_INDEX, Need.BACKFILL, Coexistence.NO, False),
-        ({"    gsi1": '    mails = GSI("email")\n    gsi1'}, Need.TABLE_UPDATE, Coexistence.AFTER, False),
+        (NATURAL_INDEX, Need.TABLE_UPDATE, Coexistence.AFTER, False),
         ({"email: Attr[str]": "email: Attr[str | None]"}, Need.NOTHING, Coexistence.NO, False),
     ],
 )  # fmt: skip
@@ -280,6 +282,5 @@ def test_the_worst_of_all_changes_counts(
 
 
 def test_an_index_that_is_removed_can_stay_until_old_programs_have_ended(tmp_path: Path) -> None:
-    added = {"    gsi1": '    mails = GSI("email")\n    gsi1'}
-    found = differing(version(tmp_path, added), version(tmp_path))
+    found = differing(version(tmp_path, NATURAL_INDEX), version(tmp_path))
     assert found.together is Coexistence.BEFORE

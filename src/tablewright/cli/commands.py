@@ -30,6 +30,7 @@ PROGRAM = "tablewright"
 GROUPS = {
     "Write and check a design": ("designs", "new", "infer", "verify", "check-items", "advise"),
     "Understand a design": ("patterns", "explain", "cost", "studio"),
+    "Change a design": ("lock", "diff"),
     "Deploy a design": ("publish", "create-tables", "seed", "backfill"),
     "Read and write items": (
         *("tables", "describe", "create-table", "get", "query", "scan", "put", "delete"),

@@ -1,0 +1,14 @@
+"""Commands that show how a design changes.
+
+lock      writes what a design stores to a file, which is reviewed and compared in a repository
+diff      lists the changes between two versions of a design, and what each of them needs
+versions  what the words OLD and NEW of `diff` name
+
+Importing this package registers the commands.
+"""
+
+from __future__ import annotations
+
+from tablewright.cli.evolution import diff, lock
+
+__all__ = ["diff", "lock"]
