@@ -44,6 +44,8 @@ def need_text(change: DesignChange) -> str:
     """Return what a change needs, and what the new version cannot do without it."""
     need = change.need.value
     match change.new_reads:
+        case Reading.MISSES if change.need is Need.RESERVATION:
+            without = "does not know the stored values"
         case Reading.MISSES:
             without = "misses stored items"
         case Reading.FAILS if change.need in (Need.TABLE_UPDATE, Need.ANOTHER_TABLE):
@@ -87,7 +89,7 @@ def duration_text(seconds: float) -> str:
     """Return a duration for people.
 
     >>> duration_text(0.2), duration_text(90), duration_text(4000), duration_text(200_000)
-    ('1 s', '2 min', '1 h 7 min', '2 d 8 h')
+    ('1 s', '2 min', '1 h 7 min', '2 d 7 h')
     """
     if seconds < 60:
         return f"{max(1, round(seconds))} s"
@@ -115,7 +117,9 @@ def summary(diff: DesignDiff) -> str:
     found = f"Drift: {count}" if diff.is_drift else count
     need = diff.largest_need
     needs = "nothing needs to be done" if need is Need.NOTHING else f"the largest need is {need}"
-    return f"{found}; {needs}; {_TOGETHER[diff.together]}."
+    apart = sum(each.together is Coexistence.NO for each in diff.changes)
+    why = f", because of {apart} of them" if 0 < apart < len(diff.changes) else ""
+    return f"{found}; {needs}; {_TOGETHER[diff.together]}{why}."
 
 
 def notes(diff: DesignDiff) -> Iterator[str]:
