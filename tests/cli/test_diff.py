@@ -288,7 +288,7 @@ def test_differences_of_a_live_table_are_drift() -> None:
     done = run("diff", "tablewright.lock", "shop.db")
     assert done.returncode == 0
     assert done.stdout == (
-        "No drift.\n"
+        "No drift in what is compared.\n"
         "Entities of shop.db are not compared: a table does not store them; their keys\n"
         "are compared by the index record of shop.\n"
     )
@@ -322,7 +322,7 @@ def test_a_table_may_have_another_name() -> None:
     done = run("diff", "shop.db", "new.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "shop.db has no table 'prod-shop'" in done.stderr
-    assert run("diff", "shop.db", "new.py", "--table", "shop").stdout.startswith("No drift.")
+    assert run("diff", "shop.db", "new.py", "--table", "shop").stdout.startswith("No drift in what")
     refused = run("diff", "old.py", "new.py", "--table", "shop")
     assert refused.stderr.startswith("tablewright: --table is the name of a table at a target")
 
@@ -345,6 +345,9 @@ def test_two_targets_are_compared_with_all_tables() -> None:
     found = diff_json("shop.db", "copy.db")
     assert [each["kind"] for each in found["changes"]] == ["table-added"]
     assert found["drift"] is False
+    assert found["not_compared"] == [
+        "Entities of shop.db and copy.db are not compared: a table does not store them."
+    ]
 
 
 # -- renames ---------------------------------------------------------------------------------------

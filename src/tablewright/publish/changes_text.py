@@ -112,7 +112,9 @@ def headline(diff: DesignDiff) -> str:
 def summary(diff: DesignDiff) -> str:
     """Return the number of changes, the largest need, and whether programs can run together."""
     if not diff.changes:
-        return "No drift." if diff.is_drift else "No changes."
+        found = "No drift" if diff.is_drift else "No changes"
+        is_whole = diff.old.has_entities and diff.new.has_entities
+        return f"{found}." if is_whole else f"{found} in what is compared."
     count = plural(len(diff.changes), "change")
     found = f"Drift: {count}" if diff.is_drift else count
     need = diff.largest_need
@@ -130,16 +132,26 @@ def notes(diff: DesignDiff) -> Iterator[str]:
 
 
 def _not_compared(diff: DesignDiff) -> Iterator[str]:
-    for version in (diff.old, diff.new):
-        if not version.has_entities:
-            recorded = sorted(n for n, each in version.live.items() if each.record is not None)
-            compared = f"; their keys are compared by the index record of {', '.join(recorded)}"
-            yield (
-                f"Entities of {version.name} are not compared: {_STRUCTURE_ONLY[version.source]}"
-                f"{compared if recorded else ''}."
-            )
-        if version.source == "model":
-            yield "A model has no TTL, streams and local indexes; they are not compared."
+    versions = (diff.old, diff.new)
+    for source, reason in _STRUCTURE_ONLY.items():
+        found = [each for each in versions if each.source == source and not each.has_entities]
+        if found:
+            names = " and ".join(each.name for each in found)
+            yield f"Entities of {names} are not compared: {reason}{_recorded(diff)}."
+    if any(each.source == "model" for each in versions):
+        yield "A model has no TTL, streams and local indexes; they are not compared."
+
+
+def _recorded(diff: DesignDiff) -> str:
+    """Return what is compared nevertheless: the keys in the index records of live tables."""
+    names = {
+        name
+        for live, other in ((diff.old, diff.new), (diff.new, diff.old))
+        for name, table in live.live.items()
+        if table.record is not None and other.has_entities
+    }
+    listed = ", ".join(sorted(names))
+    return f"; their keys are compared by the index record of {listed}" if names else ""
 
 
 def _assumptions(diff: DesignDiff) -> str:
