@@ -30,6 +30,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Guides": [
         "changing-a-design.md",
+        "kinds-of-change.md",
         "testing.md",
         "fastapi.md",
         "stream-events.md",

@@ -270,7 +270,7 @@ def read_lock(text: bytes, where: str) -> DesignDescription:
         return msgspec.json.decode(text, type=_Lock).description
     except msgspec.MsgspecError as error:
         raise LockRefused(
-            f"{where} is not a lock file: {error}; write it again: tablewright lock"
+            f"{where} is not a lock file: {error}; remove it, then write it again: tablewright lock"
         ) from None
 
 

@@ -72,7 +72,7 @@ TOPICS: dict[str, tuple[str, Callable[[], str] | None]] = {
     "keys": ("keys, conditions and filters of get, query, scan and delete", None),
     "output": ("JSON, colours, exit codes, pipes", None),
     "design": ("what a design is, its sample data and its checks", None),
-    "changes": ("how the keys of stored items are changed", None),
+    "changes": ("what a change of a design needs, and how to deploy it", None),
     "operations": ("the operations of DynamoDB that are implemented", operations),
     "advice": ("the rules of `tablewright advise`", advice),
 }

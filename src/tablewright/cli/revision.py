@@ -3,7 +3,8 @@
 The revision is extracted into a temporary folder, and the program runs there in a process of its
 own, with the same working directory relative to the repository. Nothing is checked out.
 
-`python -m tablewright.cli.revision DESIGN` prints what `publish --since` compares.
+`python -m tablewright.cli.revision DESIGN published` prints what `publish --since` compares, and
+`… DESIGN lock` what a lock file of the design contains.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from contextlib import redirect_stdout
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.cli.report import fail
+from tablewright.design_description import DesignDescription, read_lock
 
 
 class Published(Struct, frozen=True):
@@ -32,28 +35,54 @@ class Published(Struct, frozen=True):
 
 def published_at(revision: str, design: str) -> Published:
     """Return what a design yields at a revision; exit if it fails."""
-    text = run_at(revision, design, module=__name__)
+    text = run_at(revision, design, "published", module=__name__)
     return msgspec.json.decode(text, type=Published)
+
+
+def description_at(revision: str, design: str) -> DesignDescription:
+    """Return the description of a design at a revision; exit if it cannot be imported there."""
+    text = run_at(revision, design, "lock", module=__name__)
+    return read_lock(text.encode(), f"{design} at {revision}")
+
+
+def file_at(revision: str, file: str) -> bytes:
+    """Return the content of a file at a revision; exit if it does not exist there."""
+    root = _repository(revision)
+    path = Path(file).resolve()
+    if not path.is_relative_to(root):
+        fail(f"{file} is outside of the repository {root}")
+    inner = path.relative_to(root).as_posix()
+    return _git("show", f"{revision}:{inner}", problem=f"at {revision}: {file} does not exist")
 
 
 def run_at(revision: str, *arguments: str, module: str = "tablewright") -> str:
     """Return what the program, or a module of it, prints at a revision; exit if it fails."""
-    root = Path(_git("rev-parse", "--show-toplevel").decode().strip())
-    _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", problem="is no revision")
+    root = _repository(revision)
     with tempfile.TemporaryDirectory() as folder:
         archive = _git("-C", str(root), "archive", "--format=tar", revision)
         with tarfile.open(fileobj=BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
+        inner = Path.cwd().resolve().relative_to(root)
+        if not (Path(folder) / inner).is_dir():
+            fail(f"at {revision}: the folder {inner} does not exist")
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             check=False,
             capture_output=True,
             text=True,
-            cwd=Path(folder) / Path.cwd().resolve().relative_to(root.resolve()),
+            cwd=Path(folder) / inner,
         )
     if done.returncode:
         fail(f"at {revision}: {done.stderr.strip().removeprefix('tablewright: ')}")
     return done.stdout
+
+
+def _repository(revision: str) -> Path:
+    """Return the folder of the repository; exit if there is none, or no such revision."""
+    root = _git("rev-parse", "--show-toplevel").decode().strip()
+    commit = f"{revision}^{{commit}}"
+    _git("rev-parse", "--verify", "--quiet", commit, problem=f"{revision} is no revision")
+    return Path(root).resolve()
 
 
 def _git(*arguments: str, problem: str = "") -> bytes:
@@ -63,18 +92,27 @@ def _git(*arguments: str, problem: str = "") -> bytes:
         fail(f"git cannot be run: {error.strerror}")
     if done.returncode:
         reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        fail(f"{arguments[-1].partition('^')[0]} {problem}" if problem else f"git: {reason}")
+        fail(problem or f"git: {reason}")
     return done.stdout
 
 
-def _print_published(name: str) -> None:
+def _print(name: str, what: str) -> None:
+    """Print a design as `publish --since` or as `diff` compares it."""
     from tablewright.cli.grammar import load_design
-    from tablewright.publish.infrastructure import cloudformation, key_texts
 
-    design = load_design(name)
-    published = Published(cloudformation(design), key_texts(design))
-    sys.stdout.buffer.write(msgspec.json.encode(published))
+    with redirect_stdout(sys.stderr):  # a module may print when it is imported
+        design = load_design(name)
+    if what == "lock":
+        from tablewright.design_description import write_lock
+        from tablewright.model.description import describe_design
+
+        text = write_lock(describe_design(*design.tables)).encode()
+    else:
+        from tablewright.publish.infrastructure import cloudformation, key_texts
+
+        text = msgspec.json.encode(Published(cloudformation(design), key_texts(design)))
+    sys.stdout.buffer.write(text)
 
 
 if __name__ == "__main__":
-    _print_published(sys.argv[1])
+    _print(*sys.argv[1:])

@@ -44,8 +44,8 @@ class DesignChange(Struct, frozen=True):
     @property
     def where(self) -> str:
         """The place of the change: `shop`, `Order`, `Order.status`."""
-        if self.part.startswith(f"{self.entity}."):  # the type of a sentinel names its entity
-            return self.part
+        if self.entity and self.part.startswith(f"{self.entity}."):
+            return self.part  # a unique value, whose type begins with its entity
         return ".".join(filter(None, (self.entity, self.part))) or self.table
 
     def __str__(self) -> str:

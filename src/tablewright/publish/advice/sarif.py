@@ -8,16 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from tablewright import __version__
-from tablewright.publish.advice.finding import Finding, Rule
+from tablewright.publish.advice.finding import Finding, Severity
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(findings: Iterable[Finding], rules: Sequence[Rule]) -> dict[str, Any]:
+class ReportedRule(Protocol):
+    """What a log says about a rule."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def severity(self) -> Severity: ...
+
+    @property
+    def title(self) -> str: ...
+
+
+def sarif(findings: Iterable[Finding], rules: Sequence[ReportedRule]) -> dict[str, Any]:
     """Return a log with one run: the rules, and a result for each finding."""
     ids = [rule.id for rule in rules]
     driver = {
