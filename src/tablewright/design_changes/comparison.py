@@ -192,7 +192,8 @@ def _with_new_names(entity: EntityDescription, names: Mapping[str, str]) -> Enti
         key=key(entity.key),
         places={name: tuple(map(key, each)) for name, each in entity.places.items()},
         uniques={
-            name: UniqueDescription(key(each.key), tuple(sorted(map(rename, each.keeps))))
+            # A sentinel has attributes by their stored names, so their names are its contents.
+            name: UniqueDescription(key(each.key), each.keeps)
             for name, each in entity.uniques.items()
         },
         histories={

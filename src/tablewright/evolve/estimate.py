@@ -15,7 +15,7 @@ a change without a need costs is nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -24,6 +24,7 @@ from tablewright.cost.prices import Prices
 from tablewright.design_changes import DesignChange, Need
 from tablewright.design_description import DesignDescription, EntityDescription, TableDesign
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
+from tablewright.plan.migration.steps import MigrationStep
 
 #: Where the number of items is not known.
 DEFAULT_ITEMS = 1_000_000
@@ -90,9 +91,63 @@ def estimate(
     written = load.items * writes * write_units(load.size)
     if change.need is Need.RESERVATION:  # a sentinel, and a check of the item
         written = load.items * writes
+    return _priced(reads, written, workload)
+
+
+def _priced(reads: float, writes: float, workload: Workload) -> ChangeCost:
     prices = workload.prices.on_demand
-    money = (reads * prices.read + written * prices.write) / 1e6
-    return ChangeCost(reads, written, money, written / workload.rate)
+    money = (reads * prices.read + writes * prices.write) / 1e6
+    return ChangeCost(reads, writes, money, writes / workload.rate)
+
+
+def estimate_step(
+    step: MigrationStep,
+    changes: Sequence[DesignChange],
+    old: TableDesign,
+    new: TableDesign,
+    workload: Workload,
+    table: str,
+) -> ChangeCost:
+    """Return what a step of a migration costs; all changes are carried out in one pass.
+
+    Every write is in a transaction, which costs twice the units, in the indexes as well.
+    """
+    load = workload.of(table)
+    by_entity: dict[str, list[DesignChange]] = {}
+    for each in changes:
+        by_entity.setdefault(each.entity, []).append(each)
+    values = max(map(_reservations, by_entity.values()), default=0)
+    reads, writes = 0, 0.0
+    if step.name in ("check", "rewrite", "verify", "clean"):
+        reads = math.ceil(load.items * load.size / READ_UNIT_SIZE)
+    if step.name in ("check", "rewrite", "verify"):
+        reads += load.items * values
+    if step.name == "rewrite":
+        written = max(_rewrites(each, old) for each in by_entity.values())
+        writes = load.items * TRANSACTION_FACTOR * (written * write_units(load.size) + 2 * values)
+    elif step.name == "clean":
+        whole = max(len(_whole_indexes(new, _entity(new, name))) for name in by_entity)
+        writes = load.items * TRANSACTION_FACTOR * (1 + whole) * write_units(load.size)
+    elif step.name == "create-index" and not _is_composed(new, step.part):
+        writes = load.items * write_units(load.size)
+    return _priced(reads, writes, workload)
+
+
+def _reservations(changes: Sequence[DesignChange]) -> int:
+    return sum(each.need is Need.RESERVATION for each in changes)
+
+
+def _rewrites(changes: Sequence[DesignChange], old: TableDesign) -> int:
+    """Return the writes for each item of an entity: of the item, and of its index entries."""
+    if not any(each.need in (Need.BACKFILL, Need.REWRITE) for each in changes):
+        return 0
+    places = {
+        each.part: 1 if each.kind.name == "place-added" else _REPLACED
+        for each in changes
+        if each.need is Need.BACKFILL
+    }
+    others = _whole_indexes(old, _entity(old, changes[0].entity)) - places.keys()
+    return 1 + sum(places.values()) + len(others)
 
 
 def _writes(change: DesignChange, old: TableDesign | None, new: TableDesign | None) -> int:

@@ -1,7 +1,8 @@
 """Live tables: the tables of a target as one side of a comparison. Nothing is written.
 
-A table states its structure; its index record, if it has one, states what the stored keys are made
-of. Attributes and defaults of stored items are not known.
+A table states its structure. If it records which version of a design its items are prepared for
+(`migrate baseline`), its entities are known as well. Otherwise its index record, if it has one,
+states what the stored keys are made of.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def read_tables_at(
         tables = _find(source, target, names, called)
         described = {name: _describe(source, stored) for name, stored in tables.items()}
         live = {name: _live(source, each) for name, each in described.items()}
-    designs = {name: TableDesign.of(each) for name, each in described.items()}
+    designs = {name: _design(each, live[name].record) for name, each in described.items()}
     return DesignVersion(target, "tables", DesignDescription(designs), live=live)
 
 
@@ -62,6 +63,15 @@ def _describe(source: Transport, name: str) -> TableDescription:
     with suppress(UnsupportedOperation):  # an endpoint without TTL has no table with TTL
         description = replace(description, ttl=read_ttl_attribute(source, name))
     return description
+
+
+def _design(table: TableDescription, record: IndexRecord | None) -> TableDesign:
+    """Return what a table is, with the entities that it records."""
+    found = TableDesign.of(table)
+    if record is None or record.revision is None:
+        return found
+    structure = {name: getattr(found, name) for name in ("keys", "indexes", "ttl", "stream")}
+    return replace(record.revision.design, **structure)
 
 
 def _live(source: Transport, table: TableDescription) -> LiveTable:

@@ -38,8 +38,10 @@ def recorded_changes(
     """Yield the changes from the recorded keys to those of a design.
 
     With `is_new`, from the design to the recorded keys. Nothing is known of an entity that the
-    record does not describe.
+    record does not describe, and nothing else is needed of a record that has the whole design.
     """
+    if record.revision is not None:
+        return
     for entity, declared in entities.items():
         if f"key {entity}" not in record.descriptions:
             continue

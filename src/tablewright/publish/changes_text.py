@@ -189,7 +189,7 @@ def members(diff: DesignDiff, renames: Iterable[Rename]) -> dict[str, Any]:
         "old": {"name": diff.old.name, "source": diff.old.source},
         "new": {"name": diff.new.name, "source": diff.new.source},
         "drift": diff.is_drift,
-        "changes": [_change_members(each) for each in diff.changes],
+        "changes": [change_members(each) for each in diff.changes],
         "largest_need": diff.largest_need.name.lower(),
         "together": diff.together.name.lower(),
         "cost": diff.cost,
@@ -205,7 +205,8 @@ def members(diff: DesignDiff, renames: Iterable[Rename]) -> dict[str, Any]:
     }
 
 
-def _change_members(assessed: AssessedChange) -> dict[str, Any]:
+def change_members(assessed: AssessedChange) -> dict[str, Any]:
+    """Return a change, and what follows from it, as JSON values."""
     change = assessed.change
     return {
         "kind": change.kind.name,

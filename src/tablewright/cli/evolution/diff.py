@@ -20,7 +20,7 @@ from tablewright.presentation.printing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console
 
@@ -143,15 +143,7 @@ def _print_diff(console: Console, diff: DesignDiff, renames: Iterable[Rename]) -
     if diff.changes:
         print_text(console, changes_text.headline(diff), style="bold")
     currency = diff.workload.prices.currency
-    several = len({each.change.table for each in diff.changes}) > 1
-    for (table, entity), changes in groupby(diff.changes, key=_place):
-        console.print()
-        where = f"entity {entity}{f' in {table}' * several}" if entity else f"table {table}"
-        print_line(console, escape_controls(where), "bold")
-        for number, each in enumerate(changes):
-            if number:
-                console.print()
-            _print_change(console, each, currency)
+    print_changes(console, diff.changes, currency)
     if diff.changes:
         console.print()
     print_text(console, changes_text.summary(diff), style="bold")
@@ -164,6 +156,19 @@ def _print_diff(console: Console, diff: DesignDiff, renames: Iterable[Rename]) -
         print_text(console, changes_text.rename_hint(rename))
     if not diff.is_free:
         print_text(console, "`tablewright help changes` says how to deploy them.")
+
+
+def print_changes(console: Console, changes: Sequence[AssessedChange], currency: str) -> None:
+    """Print changes by table and entity, each with what follows from it."""
+    several = len({each.change.table for each in changes}) > 1
+    for (table, entity), found in groupby(changes, key=_place):
+        console.print()
+        where = f"entity {entity}{f' in {table}' * several}" if entity else f"table {table}"
+        print_line(console, escape_controls(where), "bold")
+        for number, each in enumerate(found):
+            if number:
+                console.print()
+            _print_change(console, each, currency)
 
 
 def _place(assessed: AssessedChange) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tablewright.cli.commands import add_command, add_group, print_document
+from tablewright.cli.evolution.diff import print_changes
 from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
 from tablewright.cli.items import confirm
 from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tablewright import Table
+    from tablewright.evolve import AssessedChange, ChangeCost, Workload
     from tablewright.migrations import (
         DesignChange,
         MigrationPlan,
         MigrationProgress,
         MigrationReport,
         MigrationStatus,
+        MigrationStep,
     )
     from tablewright.verify import StoredReport
 
@@ -103,7 +106,7 @@ def apply_changes(
     for chosen in _tables(design, table):
         with exit_on_error():
             (found,) = migrations.plan(target, chosen, table_name=table)
-        _print_plan(make_console(), found)
+        _print_plan(make_console(), found, rate)
         if found.steps:
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
@@ -282,20 +285,50 @@ def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
 # -- printing --------------------------------------------------------------------------------------
 
 
-def _print_plan(console: Console, plan: MigrationPlan) -> None:
+def _print_plan(console: Console, plan: MigrationPlan, rate: float | None = None) -> None:
+    from tablewright.publish import changes_text
+
     if not plan.steps:
         typer.echo(f"{plan.table}: its items are prepared for this design; there is nothing to do")
         return
+    work = _workload(plan, rate)
+    currency = work.prices.currency
     print_title(console, f"{plan.table}: {plural(len(plan.changes), 'change')}")
-    for each in plan.changes:
-        _print_change(console, each)
+    print_changes(console, _assessed(plan, work), currency)
     print_title(console, f"\n{plural(len(plan.steps), 'step')}")
     rows = []
     for number, step in enumerate(plan.steps, 1):
         mark = "done" if number <= plan.done else str(number)
-        rows.append((mark, str(step), step.does, step.undo))
-    print_grid(("", "step", "what it does", "undo"), rows)
+        cost = _step_cost(plan, step, work)
+        costs = changes_text.cost_text(cost, currency) if cost else ""
+        rows.append((mark, str(step), step.does, costs, step.undo))
+    print_grid(("", "step", "what it does", "costs at most", "undo"), rows)
     print_text(console, _deployment(plan.changes))
+
+
+def _workload(plan: MigrationPlan, rate: float | None) -> Workload:
+    """Return what an estimate assumes: the items that the table reports."""
+    from tablewright.cost import load_prices
+    from tablewright.evolve.estimate import DEFAULT_ITEMS, DEFAULT_SIZE, TableLoad, Workload
+
+    items = DEFAULT_ITEMS if plan.items is None else plan.items
+    load = TableLoad(items, plan.size / plan.items if plan.items else DEFAULT_SIZE)
+    return Workload(load_prices(), rate or 1000, {plan.table: load})
+
+
+def _assessed(plan: MigrationPlan, work: Workload) -> list[AssessedChange]:
+    from tablewright.design_description import DesignDescription
+    from tablewright.evolve import AssessedChange
+    from tablewright.evolve.estimate import estimate
+
+    old, new = (DesignDescription({plan.table: each}) for each in (plan.old, plan.new))
+    return [AssessedChange(each, estimate(each, old, new, work)) for each in plan.changes]
+
+
+def _step_cost(plan: MigrationPlan, step: MigrationStep, work: Workload) -> ChangeCost:
+    from tablewright.evolve.estimate import estimate_step
+
+    return estimate_step(step, plan.changes, plan.old, plan.new, work, plan.table)
 
 
 def _deployment(changes: Sequence[DesignChange]) -> str:
@@ -311,15 +344,6 @@ def _deployment(changes: Sequence[DesignChange]) -> str:
         "Stop the programs of the old version first: the versions cannot run together. Programs of "
         "the new version can connect after the last step."
     )
-
-
-def _print_change(console: Console, change: DesignChange) -> None:
-    print_text(console, f"  {change}", "    ")
-    fields = {"needs": change.need.value}
-    if change.kind.breaks:
-        fields["if both versions run"] = change.kind.breaks
-    fields["can be undone"] = change.kind.undo.value
-    print_fields(console, fields, "    ")
 
 
 def _print_status(console: Console, status: MigrationStatus) -> None:
@@ -351,31 +375,24 @@ def _print_status(console: Console, status: MigrationStatus) -> None:
 
 
 def _plan_document(plan: MigrationPlan) -> dict[str, Any]:
+    from tablewright.publish import changes_text
+
+    work = _workload(plan, None)
     return {
         "table": plan.table,
         "items": plan.items,
         "done": plan.done,
-        "changes": [change_document(each) for each in plan.changes],
+        "changes": [changes_text.change_members(each) for each in _assessed(plan, work)],
         "steps": [
-            {"name": each.name, "part": each.part, "does": each.does, "undo": each.undo}
+            {
+                "name": each.name,
+                "part": each.part,
+                "does": each.does,
+                "undo": each.undo,
+                "cost": _step_cost(plan, each, work),
+            }
             for each in plan.steps
         ],
-    }
-
-
-def change_document(change: DesignChange) -> dict[str, Any]:
-    """Return a change as JSON knows it."""
-    return {
-        "kind": change.kind.name,
-        "table": change.table,
-        "entity": change.entity,
-        "part": change.part,
-        "before": change.before,
-        "after": change.after,
-        "needs": change.need.value,
-        "runs_together": change.runs_together,
-        "breaks": change.kind.breaks,
-        "undo": change.kind.undo.value,
     }
 
 
@@ -385,7 +402,7 @@ def _status_document(status: MigrationStatus) -> dict[str, Any]:
     return {
         "table": status.table,
         "is_recorded": revision is not None,
-        "changes": [change_document(each) for each in status.changes],
+        "changes": [str(each) for each in status.changes],
         "command": None if state is None else state.command,
         "steps": [] if state is None else [str(each) for each in state.steps],
         "done": 0 if state is None else state.done,

@@ -66,8 +66,12 @@ class MigrationPlan(Struct, frozen=True):
     table: str
     changes: tuple[DesignChange, ...]
     steps: tuple[MigrationStep, ...]
-    #: How many items the table has, as far as that is known.
+    #: The version that the items have, and the one that they will have.
+    old: TableDesign
+    new: TableDesign
+    #: How many items the table has, as far as that is known, and their bytes.
     items: int | None = None
+    size: int = 0
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
 
@@ -160,7 +164,17 @@ class MigrationPreview(Plan[MigrationPlan]):
         revision, found = yield from read_state(table, name)
         work = self._migration._work(revision, found)
         done = 0 if work.state is None else work.state.done
-        return MigrationPlan(name, work.changes, work.steps, found.state.items, done)
+        state = found.state
+        return MigrationPlan(
+            name,
+            work.changes,
+            work.steps,
+            revision.design,
+            work.design,
+            state.items,
+            state.size,
+            done,
+        )
 
 
 class Apply(_Migration):
