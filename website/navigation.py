@@ -29,6 +29,7 @@ SECTIONS: dict[str, list[str]] = {
         "modelling/existing-tables.md",
     ],
     "Guides": [
+        "your-second-version.md",
         "changing-a-design.md",
         "kinds-of-change.md",
         "testing.md",

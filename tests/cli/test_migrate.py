@@ -105,7 +105,7 @@ def test_a_plan_shows_changes_and_steps_and_writes_nothing(managed: Versions) ->
     assert done.returncode == 1
     for text in (
         "desk: 4 changes",
-        "Ticket.status: the attribute is renamed: state -> status",
+        "status: the attribute is renamed",
         "create-index gsi1",
         "Stop the programs of the old version first",
     ):
