@@ -296,13 +296,16 @@ def _print_plan(console: Console, plan: MigrationPlan, rate: float | None = None
     print_title(console, f"{plan.table}: {plural(len(plan.changes), 'change')}")
     print_changes(console, _assessed(plan, work), currency)
     print_title(console, f"\n{plural(len(plan.steps), 'step')}")
-    rows = []
     for number, step in enumerate(plan.steps, 1):
-        mark = "done" if number <= plan.done else str(number)
         cost = _step_cost(plan, step, work)
-        costs = changes_text.cost_text(cost, currency) if cost else ""
-        rows.append((mark, str(step), step.does, costs, step.undo))
-    print_grid(("", "step", "what it does", "costs at most", "undo"), rows)
+        fields = {"does": step.does}
+        if cost:
+            fields["costs"] = f"at most {changes_text.cost_text(cost, currency)}"
+        fields["undo"] = step.undo
+        done = " (done)" if number <= plan.done else ""
+        print_text(console, f"  {number}. {step}{done}", style="bold")
+        print_fields(console, fields, "     ")
+    console.print()
     print_text(console, _deployment(plan.changes))
 
 
