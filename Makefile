@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# pytest keeps compiled modules even if the environment forbids it; see tests/conftest.py.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
 OTHERS := .targets
 CDK    := .cdk
 SITE   := .site
@@ -33,10 +35,10 @@ run: $(READY) ## verify the five designs on the embedded engine
 	@$(BIN)/python examples/verify_all.py
 
 test: $(READY) ## run the tests except the slow ones
-	@$(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
+	@$(PYTEST) -m "not slow and not browser" $(ARGS)
 
 test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready ## run the slow tests
-	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m slow $(ARGS)
+	@HYPOTHESIS_PROFILE=ci $(PYTEST) -m slow $(ARGS)
 
 # The test of CDK applications is skipped if the kit cannot be installed; it needs Node.js, too.
 $(CDK)/.ready: tests/publish/cdk-requirements.lock
@@ -47,7 +49,7 @@ $(CDK)/.ready: tests/publish/cdk-requirements.lock
 	  || { rm -rf $(CDK); echo "the AWS Cloud Development Kit could not be installed" >&2; }
 
 test-browser: $(BROWSER)/.ready chromium ## run the tests in Chromium; installs what is missing
-	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
+	@CHROMIUM=$(CHROMIUM) $(PYTEST) -m browser tests/browser $(ARGS)
 
 screenshots: $(BROWSER)/.ready chromium ## take the screenshots of the README
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m tests.browser.screenshots $(ARGS)
@@ -100,7 +102,7 @@ check: $(READY) ## check format, lint, types, layers and all tests; every change
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
+	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "not slow and not browser" $(ARGS)
 	$(MAKE) test-slow
 	$(MAKE) site
 	$(MAKE) test-browser

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import Limits, Server, Settings, serving
+from tablewright.server import Limits, Server, Settings, listener, serving
 from tablewright.server.limits import MAX_BODY
 from tests.server.conftest import TABLE
 from tests.server.http import AUTHORIZATION, Client, message
@@ -28,6 +28,12 @@ from tests.server.test_storage import locked_by_another_process
 from tests.server.waiting import wait_until
 
 MB = 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for room often."""
+    monkeypatch.setattr(listener, "RETRY_SECONDS", 0.02)
 
 
 @contextmanager
@@ -245,19 +251,23 @@ def test_clients_that_do_not_finish_their_requests_make_room(engine: Engine, nam
 
 
 def test_a_body_that_makes_progress_makes_no_room(engine: Engine) -> None:
-    body = json.dumps(put("a", value="x" * 60_000)).encode()
-    limits = {"connections": 2, "scarce_seconds": 0.2, "body_progress": 1}
+    """It is older than the headers that make none."""
+    request = message("PutItem", raw=json.dumps(put("a", value="x" * 60_000)).encode())
+    limits = {"connections": 2, "scarce_seconds": 0.4, "body_progress": 1}
     with limited(engine, **limits) as url, ExitStack() as stack:
         steady, stuck = (stack.enter_context(Client(url)) for _ in range(2))
-        request = message("PutItem", raw=body)
-        steady.send(request[:1000])
+        sent = 1000
+        steady.send(request[:sent])
         stuck.send(b"POST / HTTP/1.1\r\n")
         other = stack.enter_context(Client(url))
         other.send(message())
-        for position in range(1000, len(request), 1000):
-            steady.send(request[position : position + 1000])
-        assert steady.answer().status == 200
+        while not select.select([stuck.socket], [], [], 0.02)[0]:
+            steady.send(request[sent : sent + 1])
+            sent += 1
+        assert stuck.answer().status == 408
         assert other.answer().status == 200
+        steady.send(request[sent:])
+        assert steady.answer().status == 200
 
 
 @pytest.mark.slow

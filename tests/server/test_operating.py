@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import Limits, Settings, serving
+from tablewright.server import Limits, Settings, listener, serving
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message, sdk_client
 from tests.server.test_requests import get, put
@@ -308,7 +308,10 @@ def test_refusals_reach_clients_over_tls(certificate: Path) -> None:
         assert client.is_closed()
 
 
-def test_handshakes_that_are_not_finished_make_room(certificate: Path) -> None:
+def test_handshakes_that_are_not_finished_make_room(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "RETRY_SECONDS", 0.02)
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
     context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))

@@ -13,12 +13,21 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
 from tablewright.server import serving
+from tablewright.studio.target import changes
+from tablewright.studio.views import live
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 from tests.studio.conftest import HOSTILE, Browser, Open, create_table
 
 TABLE = "commerce_single_table"
 ORDER = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O101"}}
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for changes often."""
+    for module in (changes, live):
+        monkeypatch.setattr(module, "POLL_SECONDS", 0.02)
 
 
 def enable(engine: Engine, table: str = TABLE, view: str = "NEW_AND_OLD_IMAGES") -> None:

@@ -468,7 +468,10 @@ def test_unprocessed_items_are_sent_again(source: Engine, target: Engine) -> Non
     assert held(target) == held(source)
 
 
-def test_an_endpoint_that_throttles_is_waited_for(source: Engine, target: Engine) -> None:
+def test_an_endpoint_that_throttles_is_waited_for(
+    source: Engine, target: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "THROTTLED", Backoff(3, first=0.01, longest=0.01))
     fill(source, PLAIN, things(30))
     throttled: dict[str, int] = {}
 

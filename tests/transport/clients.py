@@ -6,17 +6,24 @@ import asyncio
 from typing import Any, Protocol, TypeVar
 
 from tablewright import Table
+from tablewright.backoff import Backoff
 from tablewright.database import AsyncDatabase, Database
 from tablewright.plan.plan import Context, Plan
 from tablewright.sigv4 import SigningCredentials
-from tablewright.transport import Remote, Response
+from tablewright.transport import Remote, Response, retry
 
 T = TypeVar("T")
+
+
+#: With the usual delays, up to 1 s after throttling, tests would mostly wait.
+SOON = Backoff(retry.MAX_ATTEMPTS, first=0.01, longest=0.01)
 
 
 def remote(url: str, **options: Any) -> Remote:
     options = {
         "region": "us-east-1",
+        "after_failure": SOON,
+        "after_throttling": SOON,
         "credentials": lambda: SigningCredentials("key", "secret"),
         **options,
     }

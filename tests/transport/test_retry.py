@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tablewright.backoff import Backoff
 from tablewright.errors import EndpointUnavailable
 from tablewright.transport import retry
 from tablewright.transport.transport import RetriesExhausted
@@ -14,6 +15,12 @@ from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Proxy, fault, replying
 
 GET = {"TableName": "things", "Key": {"k": {"S": "a"}}}
+
+
+def test_delays_are_those_of_the_aws_sdks() -> None:
+    failure, throttling = retry.AFTER_FAILURE, retry.AFTER_THROTTLING
+    assert failure == Backoff(attempts=4, first=0.025, longest=20.0)
+    assert throttling == Backoff(attempts=4, first=1.0, longest=20.0)
 
 
 @given(retry_after=st.floats(0, 1000))

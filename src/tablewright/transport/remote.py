@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tablewright.backoff import Backoff
 from tablewright.errors import (
     DynamoDBError,
     EndpointUnavailable,
@@ -100,7 +101,8 @@ class Remote:
     """Sends requests to an endpoint over HTTP; a blocking and an async transport.
 
     An attempt takes at most `connect_seconds`, if it needs a new connection, plus
-    `response_seconds`.
+    `response_seconds`. `after_failure` and `after_throttling` set the delays between attempts, not
+    their number.
     """
 
     def __init__(
@@ -110,13 +112,15 @@ class Remote:
         region: str,
         credentials: Callable[[], SigningCredentials],
         attempts: int = retry.MAX_ATTEMPTS,
+        after_failure: Backoff = retry.AFTER_FAILURE,
+        after_throttling: Backoff = retry.AFTER_THROTTLING,
         connect_seconds: float = CONNECT_SECONDS,
         response_seconds: float = RESPONSE_SECONDS,
     ) -> None:
         host, port, authority, is_https = _parse_url(url)
         self.url = url
-        self._after_failure = msgspec.structs.replace(retry.AFTER_FAILURE, attempts=attempts)
-        self._after_throttling = msgspec.structs.replace(retry.AFTER_THROTTLING, attempts=attempts)
+        self._after_failure = msgspec.structs.replace(after_failure, attempts=attempts)
+        self._after_throttling = msgspec.structs.replace(after_throttling, attempts=attempts)
         tls = None
         if is_https:  # trusts the system's authorities, or SSL_CERT_FILE, or AWS_CA_BUNDLE
             tls = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE") or None)
