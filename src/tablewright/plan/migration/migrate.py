@@ -150,7 +150,6 @@ class _Migration(Plan[MigrationReport]):
                 yield from executor.restore(_before(work, revision))
             yield from executor.release()
             raise
-        yield from executor.release()
         return MigrationReport(name, work.steps[done:], run.changed, run.reserved)
 
 
@@ -258,7 +257,8 @@ class Rollback(_Migration):
             )
         changes = _changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
-        leftovers = Leftovers(new, old, renames)
+        # Programs of the new version did not keep sentinels that it does not have.
+        leftovers = Leftovers(new, old, renames, also_kept=True)
         # What the old version needs of items that programs of the new one have written.
         needs = [*changes, *_changes(found.name, new, old)]
         steps = [
