@@ -14,6 +14,8 @@ from torture import (
     io_errors,
     kill,
     load,
+    migration_kills,
+    migrations,
     misplaced,
     power,
     repairs,
@@ -35,6 +37,8 @@ PARTS: dict[str, Part] = {
         fuzz,
         expressions,
         tenants,
+        migrations,
+        migration_kills,
         load,
     )
 }

@@ -341,7 +341,8 @@ def _deployment(changes: Sequence[DesignChange]) -> str:
     if all(each.kind.is_deployable or each.need is Need.TABLE_UPDATE for each in changes):
         return (
             "Deploy the new version first: it can connect at once, and refuses what is not ready "
-            "yet. Stop the old version before `verify` ends: what it writes lacks the new keys."
+            "yet. The old version cannot connect from the first step on; stop it before `verify` "
+            "ends, because what it writes lacks the new keys."
         )
     return (
         "Stop the programs of the old version first: the versions cannot run together. Programs of "

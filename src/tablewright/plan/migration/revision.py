@@ -24,13 +24,13 @@ import secrets
 import socket
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.design_changes import DesignChange, Reading, differences
+from tablewright.design_changes import DesignChange, Need, differences
 from tablewright.design_description import (
     DesignDescription,
     TableDesign,
@@ -40,6 +40,7 @@ from tablewright.design_description import (
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DesignMismatch,
+    DynamoDBError,
     MigrationBusy,
     MigrationRefused,
 )
@@ -49,7 +50,13 @@ from tablewright.plan.description import describe_entities
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.plan import Request, Steps, Wait
 from tablewright.plan.writes.guard import WriteExpressions
+from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item, Value
+
+T = TypeVar("T")
+
+#: Kinds of change after which programs of the version before find nothing under its names.
+_RENAMES = frozenset({"attribute-renamed", "entity-renamed"})
 
 _DESIGN, _TARGET, _PREVIOUS = "$design", "$target", "$previous"
 _STEPS, _LEASE, _FENCE = "$steps", "$lease", "$fence"
@@ -58,6 +65,8 @@ FORMAT = 1
 #: How long an executor may make no progress before another one takes over, in seconds.
 LEASE_SECONDS = 30.0
 _POLL_SECONDS = 2.0
+#: How often an executor that waits records that it is alive, in seconds.
+_BEAT_SECONDS = 8.0
 
 
 Command: TypeAlias = Literal["apply", "rollback", "complete"]
@@ -179,6 +188,7 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
     $design                   unless a migration runs that it cannot run together with
     $target                   if its changes need no preparation, or have guards of their own
     $previous                 if it can run together with $design
+    a version before a rename never, once the migration is completed
     anything else             if its changes only need to be deployed
     """
     declared = declared_version(table, revision)
@@ -188,8 +198,9 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
         moving = [] if target is None else item_changes(revision.design, target, name)
         _refuse(
             name,
-            [each for each in moving if each.old_reads >= Reading.MISSES],
-            "is being migrated to a version of the design whose items this program cannot read",
+            [each for each in moving if not _runs_together(each)],
+            "is being migrated to a version of the design that this program cannot run together "
+            "with",
             "Deploy the new version; `tablewright migrate status DESIGN TARGET` shows how far the "
             "migration is",
         )
@@ -200,7 +211,7 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
             [
                 each
                 for each in item_changes(previous, revision.design, name)
-                if not each.runs_together
+                if not _runs_together(each)
             ],
             "was migrated from the version of the design that this program declares to a version "
             "that it cannot run together with",
@@ -217,12 +228,31 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
             "Wait until the migration has ended: tablewright migrate status DESIGN TARGET",
         )
         return
+    # By the names alone, an older version adds parts: they are those that were renamed since.
+    _refuse(
+        name,
+        [
+            each
+            for each in item_changes(declared, revision.design, name)
+            if each.kind.name in _RENAMES
+        ],
+        "is prepared for a later version of the design than this program declares",
+        "Deploy the later version",
+    )
     _refuse(
         name,
         refused,
         "is not prepared for the version of the design that this program declares",
         "See what the change needs, and carry it out: tablewright migrate plan DESIGN TARGET",
     )
+
+
+def _runs_together(change: DesignChange) -> bool:
+    """Return whether programs of the old version may run during a migration and after it.
+
+    What they write after an item was rewritten stays in the old form, which no one reads.
+    """
+    return change.runs_together and change.need is not Need.REWRITE
 
 
 def _refuse(name: str, changes: Sequence[DesignChange], problem: str, advice: str) -> None:
@@ -243,27 +273,73 @@ class Executor(Struct):
     fence: int
     lease: Lease
 
+    @property
+    def fence_values(self) -> dict[str, Value | None]:
+        """The attributes of the record that every write of this executor requires."""
+        return {_FENCE: {"N": str(self.fence)}}
+
     def fence_check(self) -> dict[str, Any]:
-        """Return the action of a transaction that requires that the fence is this executor's."""
+        """Return the check of the fence: without the name of the table."""
         expressions = WriteExpressions()
-        expressions.require_unchanged({_FENCE: {"N": str(self.fence)}})
-        body = {"TableName": self.name, "Key": record_key(self.table)}
-        return {"ConditionCheck": expressions.add_to(body)}
+        expressions.require_unchanged(self.fence_values)
+        return expressions.add_to({"Key": record_key(self.table)})
 
     def save(self, state: MigrationState) -> Steps[None]:
         """Record how far the migration is, and that this executor is alive."""
+        yield from self._beat({_STEPS: _text(state)})
+
+    def keep_alive(self, steps: Steps[T]) -> Steps[T]:
+        """Run steps of a table; record before each request that this executor is alive.
+
+        So an executor that has lost its lease sends no further request.
+        """
+        try:
+            step = next(steps)
+            while True:
+                if not isinstance(step, Wait):
+                    yield from self._beat({})
+                try:
+                    body = yield step
+                except (DynamoDBError, RetriesExhausted) as fault:
+                    step = steps.throw(fault)
+                else:
+                    step = steps.send(body)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def wait(self, seconds: float) -> Steps[None]:
+        """Wait, and record meanwhile that this executor is alive."""
+        while seconds > 0:
+            yield Wait(min(seconds, _BEAT_SECONDS))
+            seconds -= _BEAT_SECONDS
+            if seconds > 0:
+                yield from self._beat({})
+
+    def _beat(self, values: Mapping[str, Value | None]) -> Steps[None]:
         self.lease = replace(self.lease, beat=self.lease.beat + 1)
-        yield from self._write({_STEPS: _text(state), _LEASE: _text(self.lease)})
+        yield from self._write({**values, _LEASE: _text(self.lease)})
 
     def begin(self, state: MigrationState, target: TableDesign) -> Steps[None]:
         """Record that a migration to another version begins."""
         yield from self._write({_STEPS: _text(state), _TARGET: {"S": write_table_design(target)}})
 
+    def restore(self, revision: Revision) -> Steps[None]:
+        """Record again what was there before a migration began that has changed nothing."""
+        target, state = revision.target, revision.state
+        yield from self._write(
+            {
+                _TARGET: None if target is None else {"S": write_table_design(target)},
+                _STEPS: None if state is None else _text(state),
+            }
+        )
+
     def switch(self, design: TableDesign, previous: TableDesign | None) -> Steps[None]:
-        """End a migration: the items are prepared for another version now."""
+        """End a migration: the items are prepared for another version now. Release the lease."""
         before = None if previous is None else {"S": write_table_design(previous)}
         yield from self._write(
             {
+                _LEASE: None,
                 _DESIGN: {"S": write_table_design(design)},
                 _PREVIOUS: before,
                 _TARGET: None,
@@ -277,7 +353,7 @@ class Executor(Struct):
 
     def _write(self, values: Mapping[str, Value | None]) -> Steps[None]:
         expressions = WriteExpressions()
-        expressions.require_unchanged({_FENCE: {"N": str(self.fence)}})
+        expressions.require_unchanged(self.fence_values)
         for attribute, value in values.items():
             expressions.update.set_or_remove(attribute, value)
         body = {"TableName": self.name, "Key": record_key(self.table)}
@@ -331,15 +407,17 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         found = yield from read_revision(table, name)
         if found is None:
             raise not_managed(name)
-        is_waiting = found.lease is not None and (seen is None or waited < lease_seconds)
-        if found.lease is not None and is_waiting and not _has_ended(found.lease):
-            if seen is not None and found.lease != seen:
-                raise MigrationBusy(
-                    f"another executor migrates the table {name!r}: {found.lease.owner}; wait "
-                    "until it has ended, or stop it"
-                )
-            seen = found.lease
-            pause = min(_POLL_SECONDS, max(lease_seconds, 0.001))
+        present = found.lease
+        if present is not None and present.owner == owner:  # the response was lost
+            return Executor(table, name, found.fence, present)
+        if present is not None and seen is not None and present != seen:
+            raise MigrationBusy(
+                f"another executor migrates the table {name!r}: {present.owner}; wait until it has "
+                "ended, or stop it"
+            )
+        if present is not None and waited < lease_seconds and not _has_ended(present):
+            seen = present
+            pause = min(_POLL_SECONDS, lease_seconds - waited)
             yield Wait(pause)
             waited += pause
             continue
@@ -347,8 +425,7 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         expressions = WriteExpressions()
         fence: Value | None = {"N": str(found.fence)} if found.fence else None
         expressions.require_unchanged({_FENCE: fence})
-        if found.lease is not None:
-            expressions.require_unchanged({_LEASE: _text(found.lease)})
+        expressions.require_unchanged({_LEASE: None if present is None else _text(present)})
         expressions.update.set_or_remove(_LEASE, _text(lease))
         expressions.update.set_or_remove(_FENCE, {"N": str(found.fence + 1)})
         body = {"TableName": name, "Key": record_key(table)}
