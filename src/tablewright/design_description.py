@@ -109,11 +109,6 @@ class KeyDescription(_Described, frozen=True):
             None if self.when is None else self.when.renamed(names),
         )
 
-    @property
-    def is_composed(self) -> bool:
-        """Whether the program writes it; DynamoDB takes a natural key from the item."""
-        return not all(each.is_natural for each in self.templates)
-
 
 class AttributeDescription(_Described, frozen=True):
     """A stored attribute of an entity."""

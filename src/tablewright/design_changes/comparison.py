@@ -2,16 +2,19 @@
 
 Tables are paired by name, entities by the type of their items, attributes by their stored name, or
 by `renamed_from`. A rename is never guessed: without `renamed_from`, one part is removed and
-another one added.
+another one added. In a table without a type attribute, an entity is recognized by its key, so there
+entities are also paired by equal keys.
 
-Invariant: two descriptions that differ give at least one change. A pair of parts that differ in a
-way that no function here knows raises UnclassifiedChange.
+Invariant: two descriptions that differ give at least one change, and so does each pair of their
+parts; only `renamed_from` makes none. A pair of parts that differ in a way that no function here
+knows raises UnclassifiedChange.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,9 +24,9 @@ from tablewright.design_description import (
     AttributeDescription,
     DesignDescription,
     EntityDescription,
+    HistoryDescription,
     IndexDesign,
     KeyDescription,
-    PartDescription,
     TableDesign,
     UniqueDescription,
     show_key,
@@ -33,14 +36,22 @@ from tablewright.errors import UnclassifiedChange
 from tablewright.table_changes import describe
 
 D = TypeVar("D")
+#: For each renamed entity or attribute: its earlier name, and its new one.
+Names: TypeAlias = Mapping[str, str]
 
 #: Types that read every stored value of another one as the same value.
-_WIDER = frozenset({("int", "Decimal"), ("date", "str"), ("UUID", "str"), ("datetime", "str")})
-_STAMPS = ("created_at", "updated_at")
+_WIDER = frozenset(
+    {("int", "Decimal"), ("timedelta", "Decimal")}
+    | {(text, "str") for text in ("UUID", "KSUID", "ULID", "date", "datetime", "time")}
+    | {("choice", scalar) for scalar in ("str", "int", "Decimal")}
+)
 
 
 def differences(old: DesignDescription, new: DesignDescription) -> list[DesignChange]:
-    """Return the changes from one version of a design to another, by table, entity and part."""
+    """Return the changes from one version of a design to another, by table, entity and part.
+
+    Raise UnclassifiedChange for parts that differ in a way that is not known here.
+    """
     found = list[DesignChange]()
     for name in sorted({*old.tables, *new.tables}):
         before, after = old.tables.get(name), new.tables.get(name)
@@ -56,9 +67,7 @@ def differences(old: DesignDescription, new: DesignDescription) -> list[DesignCh
 def _table(name: str, old: TableDesign, new: TableDesign) -> list[DesignChange]:
     found = [*_structure(name, old, new), *_settings(name, old, new)]
     if old.entities is not None and new.entities is not None:
-        found += _entities(name, old.entities, new.entities)
-        if not found and old != new:
-            _refuse(name, old, new)
+        found += _entities(name, old.entities, new.entities, old.type_attribute)
     return found
 
 
@@ -109,79 +118,100 @@ def _settings(name: str, old: TableDesign, new: TableDesign) -> Iterator[DesignC
 
 
 def _entities(
-    table: str, old: Mapping[str, EntityDescription], new: Mapping[str, EntityDescription]
+    table: str,
+    old: Mapping[str, EntityDescription],
+    new: Mapping[str, EntityDescription],
+    type_attribute: str,
 ) -> Iterator[DesignChange]:
     renamed = _renamed(old, new)
-    for name in sorted({*old, *new} - {*renamed.values()}):
-        before = old.get(renamed.get(name, name))
-        after = new.get(name)
+    if not type_attribute:
+        renamed = _with_equal_keys(old, new, renamed)
+    former = {after: before for before, after in renamed.items()}
+    attributes = {
+        renamed.get(name, name): _renamed(each.attributes, new[renamed.get(name, name)].attributes)
+        for name, each in old.items()
+        if renamed.get(name, name) in new
+    }
+    for name in sorted({*old, *new} - {*renamed}):
+        before, after = old.get(former.get(name, name)), new.get(name)
         if before is None:
             yield change("entity-added", table, name)
         elif after is None:
             yield change("entity-removed", table, name)
         else:
-            if name in renamed:
-                yield change("entity-renamed", table, name, before=renamed[name], after=name)
-            yield from _entity(table, name, before, after)
+            if name in former:
+                kind = "entity-renamed" if type_attribute else "entity-name-changed"
+                yield change(kind, table, name, before=former[name], after=name)
+            before = _with_new_names(before, attributes[name])
+            before = _with_new_events(before, renamed, attributes)
+            yield from _entity(table, name, before, after, attributes[name], type_attribute)
 
 
 def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """Return the earlier names of renamed parts, by their new names."""
+    """Return the new names of renamed parts, by their earlier names."""
+    claims = Counter(each.renamed_from for name, each in new.items() if name not in old)
     return {
-        name: each.renamed_from
+        each.renamed_from: name
         for name, each in new.items()
-        if name not in old and each.renamed_from in old and each.renamed_from not in new
+        if name not in old
+        and each.renamed_from in old
+        and each.renamed_from not in new
+        and claims[each.renamed_from] == 1
     }
+
+
+def _with_equal_keys(
+    old: Mapping[str, EntityDescription], new: Mapping[str, EntityDescription], renamed: Names
+) -> dict[str, str]:
+    """Add the entities with equal keys: without a stored type, an item is recognized by its key."""
+    added = {show_key(each.key): name for name, each in new.items() if name not in old}
+    removed = {name: show_key(each.key) for name, each in old.items() if name not in new}
+    return {name: added[key] for name, key in removed.items() if key in added} | dict(renamed)
 
 
 def _entity(
-    table: str, name: str, old: EntityDescription, new: EntityDescription
+    table: str,
+    name: str,
+    old: EntityDescription,
+    new: EntityDescription,
+    renamed: Names,
+    type_attribute: str,
 ) -> Iterator[DesignChange]:
-    renamed = _renamed(old.attributes, new.attributes)
-    old = _with_new_names(old, {before: after for after, before in renamed.items()})
-    found = [
-        *_attributes(table, name, old, new, renamed),
-        *_primary(table, name, old.key, new.key),
-        *_places(table, name, old, new),
-        *_uniques(table, name, old, new),
-        *_histories(table, name, old, new),
+    """Yield the changes of an entity, whose old version has the new names of attributes."""
+    where = f"{table}.{name}"
+    yield from _attributes(table, name, old, new, renamed)
+    retyped = [
+        change("attribute-retyped", table, name, number, before=before, after=after)
+        for number, before, after in _pairs(old.in_keys, new.in_keys)
+        if before and after and before != after
     ]
-    plain = replace(old, renamed_from=new.renamed_from)
-    if not found and plain != _without_hints(new, plain):
-        _refuse(f"{table}.{name}", old, new)
-    yield from found
+    has_same_keys = (old.key, old.places) == (new.key, new.places)  # else numbers may differ
+    yield from _checked(where, old.in_keys, new.in_keys, retyped) if has_same_keys else retyped
+    yield from _checked(where, old.key, new.key, _primary(table, name, old.key, new.key))
+    yield from _checked(
+        where, old.places, new.places, _places(table, name, old, new, type_attribute)
+    )
+    yield from _checked(where, old.uniques, new.uniques, _uniques(table, name, old, new))
+    yield from _checked(where, old.histories, new.histories, _histories(table, name, old, new))
 
 
-def _without_hints(new: EntityDescription, old: EntityDescription) -> EntityDescription:
-    """Return an entity with the `renamed_from` of the old one, which stores nothing."""
-    attributes = {
-        name: replace(each, renamed_from=old.attributes.get(name, each).renamed_from)
-        for name, each in new.attributes.items()
-    }
-    return replace(new, attributes=attributes)
+def _checked(
+    where: str, old: object, new: object, found: Iterable[DesignChange]
+) -> list[DesignChange]:
+    """Return the changes of a part; raise UnclassifiedChange if it differs and has none."""
+    changes = list(found)
+    if not changes and old != new:
+        raise UnclassifiedChange(
+            f"{where}: the two versions differ in a way that this version of Tablewright cannot "
+            f"classify: {old} -> {new}"
+        )
+    return changes
 
 
-def _with_new_names(entity: EntityDescription, names: Mapping[str, str]) -> EntityDescription:
+def _with_new_names(entity: EntityDescription, names: Names) -> EntityDescription:
     """Return an entity whose attributes have other names, also in its keys."""
     if not names:
         return entity
-
-    def key(old: KeyDescription) -> KeyDescription:
-        return replace(
-            old,
-            templates=tuple(
-                replace(
-                    each,
-                    pieces=tuple(
-                        replace(piece, attribute=names.get(piece.attribute, piece.attribute))
-                        if isinstance(piece, PartDescription)
-                        else piece
-                        for piece in each.pieces
-                    ),
-                )
-                for each in old.templates
-            ),
-        )
 
     def rename(name: str) -> str:
         return names.get(name, name)
@@ -189,10 +219,13 @@ def _with_new_names(entity: EntityDescription, names: Mapping[str, str]) -> Enti
     return replace(
         entity,
         attributes={rename(name): each for name, each in entity.attributes.items()},
-        key=key(entity.key),
-        places={name: tuple(map(key, each)) for name, each in entity.places.items()},
+        key=entity.key.renamed(names),
+        places={
+            name: tuple(sorted((each.renamed(names) for each in keys), key=show_key))
+            for name, keys in entity.places.items()
+        },
         uniques={
-            name: UniqueDescription(key(each.key), tuple(sorted(map(rename, each.keeps))))
+            name: UniqueDescription(each.key.renamed(names), tuple(sorted(map(rename, each.keeps))))
             for name, each in entity.uniques.items()
         },
         histories={
@@ -205,23 +238,52 @@ def _with_new_names(entity: EntityDescription, names: Mapping[str, str]) -> Enti
     )
 
 
+def _with_new_events(
+    entity: EntityDescription, types: Names, attributes: Mapping[str, Names]
+) -> EntityDescription:
+    """Return an entity whose histories write events with other names."""
+
+    def rename(history: HistoryDescription) -> HistoryDescription:
+        event = types.get(history.event, history.event)
+        names = attributes.get(event, {})
+        sources = {names.get(name, name): source for name, source in history.sources.items()}
+        return HistoryDescription(event, sources, history.always)
+
+    return replace(
+        entity,
+        histories={name: tuple(map(rename, each)) for name, each in entity.histories.items()},
+    )
+
+
 # -- attributes ------------------------------------------------------------------------------------
 
 
 def _attributes(
-    table: str,
-    entity: str,
-    old: EntityDescription,
-    new: EntityDescription,
-    renamed: Mapping[str, str],
+    table: str, entity: str, old: EntityDescription, new: EntityDescription, renamed: Names
 ) -> Iterator[DesignChange]:
+    former = {after: before for before, after in renamed.items()}
     for name, before, after in _pairs(old.attributes, new.attributes):
-        if name in renamed and before is not None and after is not None:
+        if before is None or after is None:
+            yield change(_added_or_removed(before, after), table, entity, name)
+            continue
+        if name in former:
             reads = (_without(after), _without(before))
-            texts = {"before": renamed[name], "after": name}
+            texts = {"before": former[name], "after": name}
             yield change("attribute-renamed", table, entity, name, reads=reads, **texts)
-        for kind, texts in _attribute(before, after):
-            yield change(kind, table, entity, name, **texts)
+        found = _attribute(before, after)
+        changes = [change(kind, table, entity, name, **rest) for kind, rest in found]
+        plain = replace(before, renamed_from=after.renamed_from)
+        yield from _checked(f"{table}.{entity}.{name}", plain, after, changes)
+
+
+def _added_or_removed(old: AttributeDescription | None, new: AttributeDescription | None) -> str:
+    attribute, verb = (new, "added") if new is not None else (old, "removed")
+    assert attribute is not None
+    if attribute.role == "version":
+        return f"version-{verb}"
+    if attribute.role in ("created_at", "updated_at"):
+        return f"timestamp-{verb}"
+    return f"{'required-' if attribute.is_required else ''}attribute-{verb}"
 
 
 def _without(attribute: AttributeDescription) -> Reading:
@@ -230,25 +292,13 @@ def _without(attribute: AttributeDescription) -> Reading:
 
 
 def _attribute(
-    old: AttributeDescription | None, new: AttributeDescription | None
-) -> Iterator[tuple[str, dict[str, str]]]:
+    old: AttributeDescription, new: AttributeDescription
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the kinds of the changes of an attribute, each with its texts."""
-    if old is None or new is None:
-        verb, attribute = ("added", new) if old is None else ("removed", old)
-        assert attribute is not None
-        if attribute.role == "version":
-            yield f"version-{verb}", {}
-        elif attribute.role in _STAMPS:
-            yield f"timestamp-{verb}", {}
-        else:
-            yield f"{'required-' if attribute.is_required else ''}attribute-{verb}", {}
-        return
-    if old.role != new.role and "version" in (old.role, new.role):
+    if old.role != new.role:
         yield "role-changed", {"before": old.role or "none", "after": new.role or "none"}
-        return
     if (old.type, old.stored) != (new.type, new.stored):
-        kind = "attribute-widened" if (old.type, new.type) in _WIDER else "attribute-retyped"
-        yield kind, {"before": old.type, "after": new.type}
+        yield _retyped(old, new)
     for kind, texts in (
         ("choice-added", {"before": "", "after": _listed(new.choices, old.choices)}),
         ("choice-removed", {"before": _listed(old.choices, new.choices), "after": ""}),
@@ -257,16 +307,47 @@ def _attribute(
             yield kind, texts
     if old.is_required != new.is_required:
         yield f"attribute-made-{'required' if new.is_required else 'optional'}", {}
-    elif old.default != new.default or (old.role != new.role and not old.is_required):
-        yield "default-changed", {"before": _shown(old.default), "after": _shown(new.default)}
+    elif old.role == new.role and (old.default, old.computes_default) != (
+        new.default,
+        new.computes_default,
+    ):
+        yield "default-changed", {"before": _show_default(old), "after": _show_default(new)}
+
+
+def _retyped(old: AttributeDescription, new: AttributeDescription) -> tuple[str, dict[str, Any]]:
+    texts: dict[str, Any] = {"before": old.type, "after": new.type}
+    if not _reads_all(new, old):
+        return ("attribute-narrowed" if _reads_all(old, new) else "attribute-retyped"), texts
+    if _reads_all(old, new):
+        texts["reads"] = (Reading.COMPLETE, Reading.COMPLETE)
+    return "attribute-widened", texts
+
+
+def _reads_all(one: AttributeDescription, other: AttributeDescription) -> bool:
+    """Return whether one type reads every value of another one, as a value stored alike."""
+    if one.type == "Any":
+        return True
+    if one.stored not in ("", other.stored):
+        return False
+    return all(
+        any(read == written or (written, read) in _WIDER for read in _members(one.type))
+        for written in _members(other.type)
+    )
+
+
+def _members(text: str) -> list[str]:
+    """Return the members of a union of simple types; else the whole type."""
+    return [text] if any(bracket in text for bracket in "[{") else text.split(" | ")
 
 
 def _listed(choices: tuple[str, ...], others: tuple[str, ...]) -> str:
     return ", ".join(each for each in choices if each not in others)
 
 
-def _shown(default: Mapping[str, Any] | None) -> str:
-    return "none" if default is None else str(next(iter(default.values())))
+def _show_default(attribute: AttributeDescription) -> str:
+    if attribute.computes_default:
+        return "computed"
+    return "none" if attribute.default is None else str(next(iter(attribute.default.values())))
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -275,7 +356,7 @@ def _shown(default: Mapping[str, Any] | None) -> str:
 def _primary(
     table: str, entity: str, old: KeyDescription, new: KeyDescription
 ) -> Iterator[DesignChange]:
-    if old != new:
+    if old.templates != new.templates:  # a primary key has no condition
         kind = f"primary-{_key_difference(old, new)}-changed"
         yield change(kind, table, entity, before=show_key(old), after=show_key(new))
 
@@ -314,33 +395,62 @@ def _literals(template: Any) -> list[str | None]:
 
 
 def _places(
-    table: str, entity: str, old: EntityDescription, new: EntityDescription
+    table: str, entity: str, old: EntityDescription, new: EntityDescription, type_attribute: str
 ) -> Iterator[DesignChange]:
     for index, before, after in _pairs(old.places, new.places):
-        texts = {"before": show_places(before or ()), "after": show_places(after or ())}
+        texts: dict[str, Any] = {
+            "before": show_places(before or ()),
+            "after": show_places(after or ()),
+        }
         if before is None and after is not None:
-            is_composed = any(each.is_composed for each in after)
-            kind = "place-added" if is_composed else "natural-place-added"
+            is_stored = _is_stored(after, old, new, type_attribute)
+            kind = "natural-place-added" if is_stored else "place-added"
             yield change(kind, table, entity, index, **texts)
         elif before is not None and after is None:
-            yield change("place-removed", table, entity, index, **texts)
+            is_stored = _is_stored(before, new, old, type_attribute)
+            kind = "natural-place-removed" if is_stored else "place-removed"
+            yield change(kind, table, entity, index, **texts)
         elif before != after and before is not None and after is not None:
             single = len(before) == len(after) == 1
             part = _key_difference(before[0], after[0]) if single else "key"
             yield change(f"index-{part}-changed", table, entity, index, **texts)
 
 
+def _is_stored(
+    keys: tuple[KeyDescription, ...],
+    writer: EntityDescription,
+    reader: EntityDescription,
+    type_attribute: str,
+) -> bool:
+    """Return whether items have these keys of a reader although their writer does not know them.
+
+    That is so for attributes that both store alike, the type, and the primary key.
+    """
+    primary = {each.name: each for each in writer.key.templates}
+    return all(
+        template.name == type_attribute
+        or template == primary.get(template.name)
+        or (template.is_natural and _store_alike(template.name, writer, reader))
+        for key in keys
+        for template in key.templates
+    )
+
+
+def _store_alike(name: str, one: EntityDescription, other: EntityDescription) -> bool:
+    both = [each.attributes.get(name) for each in (one, other)]
+    return None not in both and len({each.stored for each in both if each is not None}) == 1
+
+
 def _uniques(
     table: str, entity: str, old: EntityDescription, new: EntityDescription
 ) -> Iterator[DesignChange]:
-    added = {name: new.uniques[name] for name in new.uniques if name not in old.uniques}
-    removed = {name: old.uniques[name] for name in old.uniques if name not in new.uniques}
+    added = {name: new.uniques[name] for name in sorted(new.uniques) if name not in old.uniques}
+    removed = {name: old.uniques[name] for name in sorted(old.uniques) if name not in new.uniques}
     for name, unique in list(added.items()):
-        for former, other in removed.items():
-            if unique == other:  # the type of sentinels is not read: their key recognizes them
-                yield change("unique-renamed", table, entity, name, before=former, after=name)
-                del added[name], removed[former]
-                break
+        former = next((each for each, other in removed.items() if other == unique), None)
+        if former is not None:  # the type of sentinels is not read: their key recognizes them
+            yield change("unique-renamed", table, entity, name, before=former, after=name)
+            del added[name], removed[former]
     for name, unique in added.items():
         yield change("unique-added", table, entity, name, after=show_key(unique.key))
     for name, unique in removed.items():
@@ -372,10 +482,3 @@ def _pairs(old: Mapping[str, D], new: Mapping[str, D]) -> Iterator[tuple[str, D 
     """Yield the parts of two versions in the order of their names; None for a missing one."""
     for name in sorted({*old, *new}):
         yield name, old.get(name), new.get(name)
-
-
-def _refuse(where: str, old: object, new: object) -> None:
-    raise UnclassifiedChange(
-        f"{where}: the two versions differ in a way that this version of Tablewright cannot "
-        f"classify: {old} -> {new}"
-    )

@@ -121,6 +121,11 @@ KINDS: dict[str, ChangeKind] = {
             "old programs cannot read the values that only the new type has",
         ),
         ChangeKind(
+            "attribute-narrowed", "the attribute accepts fewer values",
+            Need.REWRITE, _FAILS, _FINE, Undo.ALWAYS,
+            "new programs cannot read the values that only the old type has",
+        ),
+        ChangeKind(
             "attribute-made-required", "the attribute is required",
             Need.REWRITE, _FAILS, _FINE, Undo.ALWAYS,
             "new programs cannot read items without the attribute",
@@ -167,7 +172,7 @@ KINDS: dict[str, ChangeKind] = {
         ),
         ChangeKind(
             "role-changed", "the attribute has another role",
-            Need.REWRITE, _FAILS, _FAILS, Undo.ALWAYS,
+            Need.NOTHING, _OTHER, _OTHER, Undo.ALWAYS,
             "the versions set the attribute by different rules",
         ),
         # -- entities --------------------------------------------------------------------------
@@ -185,6 +190,10 @@ KINDS: dict[str, ChangeKind] = {
             "entity-renamed", "the type of the items is renamed",
             Need.REWRITE, _FAILS, _FAILS, Undo.LABELS,
             "each version takes the items of the other one for items of an unknown type",
+        ),
+        ChangeKind(
+            "entity-name-changed", "the entity has another name, which is not stored",
+            Need.NOTHING, _FINE, _FINE, Undo.ALWAYS,
         ),
         # -- primary keys ----------------------------------------------------------------------
         ChangeKind(
@@ -221,6 +230,10 @@ KINDS: dict[str, ChangeKind] = {
             "place-removed", "the entity is no longer in the index",
             Need.NOTHING, _FINE, _MISSES, Undo.ALWAYS,
             "items that new programs write are not in the index",
+        ),
+        ChangeKind(
+            "natural-place-removed", "the entity no longer reads the index of its attributes",
+            Need.NOTHING, _FINE, _FINE, Undo.ALWAYS,
         ),
         ChangeKind(
             "index-key-changed", "the key in the index is made of other parts",

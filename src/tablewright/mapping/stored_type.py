@@ -84,6 +84,8 @@ def stored_default(
     One that differs from call to call, or cannot be stored, is "computed".
     """
     value = make()
+    if value is None:
+        return None
     if make() != value:
         return "computed"
     try:
