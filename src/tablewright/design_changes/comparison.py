@@ -28,6 +28,7 @@ from tablewright.design_description import (
     IndexDesign,
     KeyDescription,
     TableDesign,
+    TemplateDescription,
     UniqueDescription,
     show_key,
     show_places,
@@ -67,7 +68,9 @@ def differences(old: DesignDescription, new: DesignDescription) -> list[DesignCh
 def _table(name: str, old: TableDesign, new: TableDesign) -> list[DesignChange]:
     found = [*_structure(name, old, new), *_settings(name, old, new)]
     if old.entities is not None and new.entities is not None:
-        found += _entities(name, old.entities, new.entities, old.type_attribute)
+        is_same = old.type_attribute == new.type_attribute
+        common = old.type_attribute if is_same else ""
+        found += _entities(name, old.entities, new.entities, common)
     return found
 
 
@@ -109,7 +112,11 @@ def _settings(name: str, old: TableDesign, new: TableDesign) -> Iterator[DesignC
     types = ((each.type_attribute, each.type_form) for each in (old, new))
     before_type, after_type = (f"{attribute or 'none'} ({form})" for attribute, form in types)
     if before_type != after_type:
-        yield change("type-attribute-changed", name, before=before_type, after=after_type)
+        # An item without a known type is recognized by its key, unless variants share the key.
+        has_variants = bool(_variants(old.entities) or _variants(new.entities))
+        reading = Reading.FAILS if has_variants else Reading.COMPLETE
+        texts = {"before": before_type, "after": after_type}
+        yield change("type-attribute-changed", name, reads=(reading, reading), **texts)
     if old.tenancy != new.tenancy:
         yield change("tenancy-changed", name)
 
@@ -123,6 +130,7 @@ def _entities(
     new: Mapping[str, EntityDescription],
     type_attribute: str,
 ) -> Iterator[DesignChange]:
+    """Yield the changes of entities; the type attribute is "" if the versions share none."""
     renamed = _renamed(old, new)
     if not type_attribute:
         renamed = _with_equal_keys(old, new, renamed)
@@ -135,16 +143,72 @@ def _entities(
     for name in sorted({*old, *new} - {*renamed}):
         before, after = old.get(former.get(name, name)), new.get(name)
         if before is None:
-            yield change("entity-added", table, name)
+            in_range = not type_attribute and _is_in_range(new[name], old.values())
+            reads = (Reading.COMPLETE, Reading.FAILS if in_range else Reading.COMPLETE)
+            yield change("entity-added", table, name, reads=reads)
         elif after is None:
-            yield change("entity-removed", table, name)
+            in_range = not type_attribute and _is_in_range(before, new.values())
+            reads = (Reading.FAILS if in_range else Reading.MISSES, Reading.COMPLETE)
+            yield change("entity-removed", table, name, reads=reads)
         else:
             if name in former:
-                kind = "entity-renamed" if type_attribute else "entity-name-changed"
-                yield change(kind, table, name, before=former[name], after=name)
+                texts = {"before": former[name], "after": name}
+                yield _entity_renamed(table, name, old, new, texts, is_typed=bool(type_attribute))
             before = _with_new_names(before, attributes[name])
             before = _with_new_events(before, renamed, attributes)
             yield from _entity(table, name, before, after, attributes[name], type_attribute)
+
+
+def _entity_renamed(
+    table: str,
+    name: str,
+    old: Mapping[str, EntityDescription],
+    new: Mapping[str, EntityDescription],
+    texts: dict[str, str],
+    *,
+    is_typed: bool,
+) -> DesignChange:
+    if not is_typed:
+        return change("entity-name-changed", table, name, **texts)
+    # An item of an unknown type is recognized by its key, unless variants share the key.
+    is_variant = name in _variants(new) or texts["before"] in _variants(old)
+    reading = Reading.FAILS if is_variant else Reading.COMPLETE
+    return change("entity-renamed", table, name, reads=(reading, reading), **texts)
+
+
+def _variants(entities: Mapping[str, EntityDescription]) -> set[str]:
+    """Return the entities that share their keys with others."""
+    keys = Counter(show_key(each.key) for each in entities.values())
+    return {name for name, each in entities.items() if keys[show_key(each.key)] > 1}
+
+
+def _is_in_range(entity: EntityDescription, others: Iterable[EntityDescription]) -> bool:
+    """Return whether queries of other entities may read items of an entity.
+
+    A query of the table is bounded if other entities may be in its partition; one of an index, or
+    of a partition that is a literal, may not be.
+    """
+    for other in others:
+        one, two = entity.key.templates[0], other.key.templates[0]
+        if not two.parts and _may_be_equal(one, two):
+            return True
+        for index in entity.places.keys() & other.places.keys():
+            partitions = (
+                (key.templates[0], another.templates[0])
+                for key in entity.places[index]
+                for another in other.places[index]
+            )
+            if any(_may_be_equal(*each) for each in partitions):
+                return True
+    return False
+
+
+def _may_be_equal(one: TemplateDescription, other: TemplateDescription) -> bool:
+    """Return whether two key attributes may have equal values, by the literals that begin them."""
+    first, second = (each.pieces[0] if each.pieces else "" for each in (one, other))
+    if not isinstance(first, str) or not isinstance(second, str):
+        return True
+    return first.startswith(second) or second.startswith(first)
 
 
 def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
@@ -163,9 +227,14 @@ def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
 def _with_equal_keys(
     old: Mapping[str, EntityDescription], new: Mapping[str, EntityDescription], renamed: Names
 ) -> dict[str, str]:
-    """Add the entities with equal keys: without a stored type, an item is recognized by its key."""
+    """Add the entities with equal keys: without a known type, an item is recognized by its key."""
+    variants = _variants(old) | _variants(new)
     added = {show_key(each.key): name for name, each in new.items() if name not in old}
-    removed = {name: show_key(each.key) for name, each in old.items() if name not in new}
+    removed = {
+        name: show_key(each.key)
+        for name, each in old.items()
+        if name not in new and name not in variants
+    }
     return {name: added[key] for name, key in removed.items() if key in added} | dict(renamed)
 
 
@@ -424,21 +493,27 @@ def _is_stored(
 ) -> bool:
     """Return whether items have these keys of a reader although their writer does not know them.
 
-    That is so for attributes that both store alike, the type, and the primary key.
+    That is so for attributes that all items have, or whose absence means nothing, for the type, and
+    for the primary key.
     """
     primary = {each.name: each for each in writer.key.templates}
     return all(
         template.name == type_attribute
         or template == primary.get(template.name)
-        or (template.is_natural and _store_alike(template.name, writer, reader))
+        or (template.is_natural and _have_alike(template.name, writer, reader))
         for key in keys
         for template in key.templates
     )
 
 
-def _store_alike(name: str, one: EntityDescription, other: EntityDescription) -> bool:
-    both = [each.attributes.get(name) for each in (one, other)]
-    return None not in both and len({each.stored for each in both if each is not None}) == 1
+def _have_alike(name: str, one: EntityDescription, other: EntityDescription) -> bool:
+    first, second = one.attributes.get(name), other.attributes.get(name)
+    if first is None or second is None or first.stored != second.stored:
+        return False
+    return all(
+        each.is_required or (each.default is None and not each.computes_default)
+        for each in (first, second)
+    )
 
 
 def _uniques(

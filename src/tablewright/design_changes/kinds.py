@@ -178,12 +178,12 @@ KINDS: dict[str, ChangeKind] = {
         # -- entities --------------------------------------------------------------------------
         ChangeKind(
             "entity-added", "the entity is new",
-            Need.NOTHING, _FINE, _FINE, Undo.NEW_VALUES,
+            Need.NOTHING, _FINE, _FAILS, Undo.NEW_VALUES,
             "old programs do not know its items",
         ),
         ChangeKind(
             "entity-removed", "the entity is removed",
-            Need.NOTHING, _MISSES, _FINE, Undo.ITEMS_DELETED,
+            Need.NOTHING, _FAILS, _FINE, Undo.ITEMS_DELETED,
             "its items stay in the table, and new programs cannot read them",
         ),
         ChangeKind(
@@ -293,7 +293,7 @@ KINDS: dict[str, ChangeKind] = {
         ),
         ChangeKind(
             "table-removed", "the table is removed",
-            Need.NOTHING, _FINE, _FINE, Undo.TABLE_DELETED,
+            Need.NOTHING, _FINE, _FAILS, Undo.TABLE_DELETED,
             "old programs need the table: delete it when the last one has ended",
         ),
         ChangeKind(
@@ -350,7 +350,7 @@ KINDS: dict[str, ChangeKind] = {
         ),
         ChangeKind(
             "unique-contents-changed", "the sentinel has other attributes",
-            Need.RESERVATION, _MISSES, _MISSES, Undo.ALWAYS,
+            Need.RESERVATION, _FAILS, _FAILS, Undo.ALWAYS,
             "sentinels of the other version may not name their item",
         ),
         ChangeKind(
