@@ -78,6 +78,12 @@ class ConditionDescription(_Described, frozen=True):
     #: Sorted by their texts: their order has no meaning.
     members: tuple[ConditionDescription, ...] = ()
 
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The stored attributes that the condition reads."""
+        parts = [each.attribute for each in self.test if isinstance(each, PartDescription)]
+        return frozenset(parts).union(*(each.attributes for each in self.members))
+
     def renamed(self, names: Mapping[str, str]) -> ConditionDescription:
         """Return the condition on attributes with other names."""
         members = [each.renamed(names) for each in self.members]
@@ -99,6 +105,11 @@ class KeyDescription(_Described, frozen=True):
     def attributes(self) -> frozenset[str]:
         """The stored attributes of which the key is made."""
         return frozenset(part.attribute for each in self.templates for part in each.parts)
+
+    @property
+    def depends_on(self) -> frozenset[str]:
+        """The stored attributes of the key and of its condition."""
+        return self.attributes | (frozenset() if self.when is None else self.when.attributes)
 
     def renamed(self, names: Mapping[str, str]) -> KeyDescription:
         """Return the key of an entity whose attributes have other names."""

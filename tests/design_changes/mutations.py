@@ -52,6 +52,7 @@ class Design:
             if isinstance(node, ast.Import | ast.Assign | ast.AnnAssign)
             or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
             or (isinstance(node, ast.ClassDef) and not _has_base(node, "Aggregate"))
+            or (isinstance(node, ast.FunctionDef) and node.name.startswith("_"))
         ]
 
     @property

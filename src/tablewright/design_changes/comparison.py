@@ -156,7 +156,8 @@ def _entities(
                 yield _entity_renamed(table, name, old, new, texts, is_typed=bool(type_attribute))
             before = _with_new_names(before, attributes[name])
             before = _with_new_events(before, renamed, attributes)
-            yield from _entity(table, name, before, after, attributes[name], type_attribute)
+            found = _entity(table, name, before, after, attributes[name], type_attribute)
+            yield from found if type_attribute else _with_sentinels(found, old, new, former)
 
 
 def _entity_renamed(
@@ -192,15 +193,52 @@ def _is_in_range(entity: EntityDescription, others: Iterable[EntityDescription])
         one, two = entity.key.templates[0], other.key.templates[0]
         if not two.parts and _may_be_equal(one, two):
             return True
-        for index in entity.places.keys() & other.places.keys():
-            partitions = (
-                (key.templates[0], another.templates[0])
-                for key in entity.places[index]
-                for another in other.places[index]
-            )
-            if any(_may_be_equal(*each) for each in partitions):
+        for index, keys in other.places.items():
+            places = [(key, each) for key in entity.places.get(index, ()) for each in keys]
+            if any(_may_be_equal(key.templates[0], each.templates[0]) for key, each in places):
+                return True
+            if not places and any(_has_attributes(entity, each) for each in keys):
                 return True
     return False
+
+
+def _with_sentinels(
+    found: Iterable[DesignChange],
+    old: Mapping[str, EntityDescription],
+    new: Mapping[str, EntityDescription],
+    former: Names,
+) -> Iterator[DesignChange]:
+    """Yield changes in a table without types; there, sentinels in an index are unknown items."""
+    for each in found:
+        unknown_to_old = unknown_to_new = False
+        if each.kind.name in ("unique-added", "unique-changed"):
+            unknown_to_old = _are_in_index(new[each.entity].uniques[each.part], old.values())
+        if each.kind.name in ("unique-removed", "unique-changed"):
+            sentinels = old[former.get(each.entity, each.entity)].uniques[each.part]
+            unknown_to_new = _are_in_index(sentinels, new.values())
+        reads = (
+            Reading.FAILS if unknown_to_new else each.new_reads,
+            Reading.FAILS if unknown_to_old else each.old_reads,
+        )
+        yield replace(each, reads=reads) if unknown_to_old or unknown_to_new else each
+
+
+def _are_in_index(sentinels: UniqueDescription, readers: Iterable[EntityDescription]) -> bool:
+    """Return whether sentinels have all attributes of a key by which entities are read."""
+    names = {*sentinels.keeps, *(each.name for each in sentinels.key.templates)}
+    return any(
+        all(template.name in names for template in key.templates)
+        for entity in readers
+        for keys in entity.places.values()
+        for key in keys
+    )
+
+
+def _has_attributes(entity: EntityDescription, key: KeyDescription) -> bool:
+    """Return whether an entity stores all attributes of a key, which adds it to the index."""
+    keys = (entity.key, *(each for places in entity.places.values() for each in places))
+    composed = {template.name for each in keys for template in each.templates}
+    return all(each.name in composed | entity.attributes.keys() for each in key.templates)
 
 
 def _may_be_equal(one: TemplateDescription, other: TemplateDescription) -> bool:
@@ -336,11 +374,14 @@ def _attributes(
             yield change(_added_or_removed(before, after), table, entity, name)
             continue
         if name in former:
-            reads = (_without(after), _without(before))
+            reads = (_without(name, after, new), _without(name, before, old))
             texts = {"before": former[name], "after": name}
             yield change("attribute-renamed", table, entity, name, reads=reads, **texts)
-        found = _attribute(before, after)
-        changes = [change(kind, table, entity, name, **rest) for kind, rest in found]
+        changes = [
+            change(kind, table, entity, name, **rest) for kind, rest in _attribute(before, after)
+        ]
+        if _is_in_keys(name, old) or _is_in_keys(name, new):
+            changes = [_in_keys(each) for each in changes]
         plain = replace(before, renamed_from=after.renamed_from)
         yield from _checked(f"{table}.{entity}.{name}", plain, after, changes)
 
@@ -355,9 +396,27 @@ def _added_or_removed(old: AttributeDescription | None, new: AttributeDescriptio
     return f"{'required-' if attribute.is_required else ''}attribute-{verb}"
 
 
-def _without(attribute: AttributeDescription) -> Reading:
+def _without(name: str, attribute: AttributeDescription, reader: EntityDescription) -> Reading:
     """Return how an item is read that has an attribute under another name."""
-    return Reading.FAILS if attribute.is_required else Reading.OTHER_VALUES
+    if attribute.is_required:
+        return Reading.FAILS
+    return Reading.MISSES if _is_in_keys(name, reader) else Reading.OTHER_VALUES
+
+
+def _is_in_keys(name: str, entity: EntityDescription) -> bool:
+    """Return whether another value of an attribute means another key, except the primary key."""
+    places = [key for keys in entity.places.values() for key in keys]
+    keys = [*places, *(each.key for each in entity.uniques.values())]
+    return any(name in each.depends_on for each in keys)
+
+
+def _in_keys(found: DesignChange) -> DesignChange:
+    """Return the change of an attribute in keys: who reads another value looks for another key."""
+    reads = [
+        Reading.MISSES if each is Reading.OTHER_VALUES else each
+        for each in (found.new_reads, found.old_reads)
+    ]
+    return replace(found, reads=(reads[0], reads[1]))
 
 
 def _attribute(
