@@ -11,6 +11,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -270,6 +271,7 @@ def _strip(engine: Engine, entity: EntityMap, arguments: list[Any]) -> None:
         for each in entity.attributes.values()
         if each.may_be_absent
         and not each.is_key_only
+        and (each.role in STAMPS or not _varies(each))
         and each.name not in primary_attributes(entity)
     ]
     if optional:
@@ -564,8 +566,9 @@ def write_by_turns(
                 declared = own.attributes[attribute]
                 value = value_of(declared.converter.kind, f"{attribute}{number}", turn)
                 change = getattr(own.type, attribute).set(value)
-                side.run(own.type.primary(*arguments).update(change))  # type: ignore[attr-defined]  # a key
-                written[attribute] = declared.store(value)
+                with suppress(InvalidValue):  # of a key or an event, in this version alone
+                    side.run(own.type.primary(*arguments).update(change))  # type: ignore[attr-defined]  # a key
+                    written[attribute] = declared.store(value)
             yield name, written, arguments
 
 

@@ -77,6 +77,9 @@ def _load(source: str) -> Version | None:
     """Return the version with a source; None if it is no valid design."""
     try:
         module = load(source)
-        return Version(source, module, describe_design(*tables_of(module)))
+        tables = tables_of(module)
+        if not all(table.__table__.entities for table in tables):
+            return None
+        return Version(source, module, describe_design(*tables))
     except _INVALID:
         return None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from tablewright.design_changes.kinds import KINDS, ChangeKind, Need, Reading
+from tablewright.errors import UnclassifiedChange
 
 
 class DesignChange(Struct, frozen=True):
@@ -56,3 +59,16 @@ class DesignChange(Struct, frozen=True):
 def change(kind: str, table: str, entity: str = "", part: str = "", **rest: object) -> DesignChange:
     """Return a change of the kind with this name."""
     return DesignChange(KINDS[kind], table, entity, part, **rest)  # type: ignore[arg-type]  # named
+
+
+def require_changes(
+    where: str, old: object, new: object, found: Iterable[DesignChange]
+) -> list[DesignChange]:
+    """Return the changes of a part; raise UnclassifiedChange if it differs and has none."""
+    changes = list(found)
+    if not changes and old != new:
+        raise UnclassifiedChange(
+            f"{where}: the two versions differ in a way that this version of Tablewright cannot "
+            f"classify: {old} -> {new}"
+        )
+    return changes
