@@ -60,8 +60,8 @@ def make_pair(seed: int, *, small: bool = False) -> Pair:
     name = random.choice(names)
     base = SMALL_DESIGNS.get(name) or _bundled_source(random.choice(BUNDLED[name]))
     while True:
-        old = _load(mutate(base, random, random.choice((0, 0, 1))))
-        new = old and _load(mutate(old.source, random, random.choice((1, 1, 1, 2, 3))))
+        old = load_version(mutate(base, random, random.choice((0, 0, 1))))
+        new = old and load_version(mutate(old.source, random, random.choice((1, 1, 1, 2, 3))))
         if old and new and old.description != new.description:
             return Pair(name, *random.choice(((old, new), (new, old))))
 
@@ -73,7 +73,7 @@ def _bundled_source(module: str) -> str:
     return Design(Path(spec.origin).read_text()).source
 
 
-def _load(source: str) -> Version | None:
+def load_version(source: str) -> Version | None:
     """Return the version with a source; None if it is no valid design."""
     try:
         module = load(source)

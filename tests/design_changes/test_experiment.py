@@ -12,6 +12,7 @@ import pytest
 from tablewright import Engine
 from tablewright.design_changes import DesignChange, Reading
 from tablewright.errors import TablewrightError
+from tests.design_changes.cases import CASES, DESIGN, changed
 from tests.design_changes.experiment import (
     Observed,
     Reader,
@@ -23,7 +24,7 @@ from tests.design_changes.experiment import (
     write,
     write_by_turns,
 )
-from tests.design_changes.pairs import Pair, make_pair
+from tests.design_changes.pairs import Pair, load_version, make_pair
 
 #: Changes of a table that decide whether a version can connect, not what it reads then.
 STRUCTURE = frozenset(
@@ -174,6 +175,15 @@ def _check_turns(pair: Pair) -> Iterator[str]:
                 for each in _worst(observed).values():
                     if each.reading >= Reading.MISSES:
                         yield f"together: {each.reading.name} {name}: {each.how}; {shown}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", CASES)
+def test_promises_hold_for_each_kind(what: str) -> None:
+    old, new = load_version(DESIGN), load_version(changed(DESIGN, CASES[what].changes))
+    assert old is not None
+    assert new is not None
+    assert [*check(Pair(what, old, new)), *check(Pair(what, new, old))] == []
 
 
 def problems_of(seed: int, *, small: bool = False) -> list[str]:
