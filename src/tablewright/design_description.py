@@ -6,11 +6,12 @@
     show_key            a key as text: `PK=CUST#{customerId}, SK=ORDER#{orderId}`
 
 A description has the names under which tables, types and attributes are stored, and neither names
-in Python nor an order of the source. So renaming and moving code does not change it. The code of a
-codec, and that of a type that only pydantic knows, is not described, only the name of its class.
+in Python nor an order of the source. So renaming and moving code does not change it. Code is not
+described: of a codec, and of a type that only pydantic knows, the description has the name of the
+class; of constraints and validators it has nothing.
 
 Two designs whose descriptions are equal store the same items for the same values, and read each
-other's items. What follows from a difference is the business of `tablewright.evolve`.
+other's items. What follows from a difference is the business of `tablewright.design_changes`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import NODEFAULT, Struct
-from msgspec.structs import FieldInfo, astuple, fields
+from msgspec.structs import FieldInfo, astuple, fields, replace
 
 from tablewright.errors import LockRefused
 from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes
@@ -68,12 +69,37 @@ class TemplateDescription(_Described, frozen=True):
         return self.pieces == (PartDescription(self.name),)
 
 
+class ConditionDescription(_Described, frozen=True):
+    """A condition with stored names and values: a test, or several conditions."""
+
+    #: For example an attribute, and ` = 'open'`.
+    test: tuple[str | PartDescription, ...] = ()
+    joined: Literal["", "AND", "OR", "NOT"] = ""
+    #: Sorted by their texts: their order has no meaning.
+    members: tuple[ConditionDescription, ...] = ()
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The stored attributes that the condition reads."""
+        parts = [each.attribute for each in self.test if isinstance(each, PartDescription)]
+        return frozenset(parts).union(*(each.attributes for each in self.members))
+
+    def renamed(self, names: Mapping[str, str]) -> ConditionDescription:
+        """Return the condition on attributes with other names."""
+        members = [each.renamed(names) for each in self.members]
+        return ConditionDescription(
+            rename_pieces(self.test, names),
+            self.joined,
+            tuple(sorted(members, key=show_condition)),
+        )
+
+
 class KeyDescription(_Described, frozen=True):
     """A primary key, the key of a unique value, or a place in an index."""
 
     templates: tuple[TemplateDescription, ...]
-    #: The condition for an item to be in the index, with stored names and values.
-    when: str = ""
+    #: The condition for an item to be in the index.
+    when: ConditionDescription | None = None
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -85,11 +111,26 @@ class KeyDescription(_Described, frozen=True):
         """Whether the program writes it; DynamoDB takes a natural key from the item."""
         return not all(each.is_natural for each in self.templates)
 
+    @property
+    def depends_on(self) -> frozenset[str]:
+        """The stored attributes of the key and of its condition."""
+        return self.attributes | (frozenset() if self.when is None else self.when.attributes)
+
+    def renamed(self, names: Mapping[str, str]) -> KeyDescription:
+        """Return the key of an entity whose attributes have other names."""
+        return KeyDescription(
+            tuple(
+                replace(each, pieces=rename_pieces(each.pieces, names)) for each in self.templates
+            ),
+            None if self.when is None else self.when.renamed(names),
+        )
+
 
 class AttributeDescription(_Described, frozen=True):
     """A stored attribute of an entity."""
 
-    #: The type of its values: `str`, `datetime`, `list[Decimal]`; choices are in `choices`.
+    #: The type of its values: `str`, `datetime`, `list[Decimal]`, `choice`; with ` | None` if None
+    #: is stored.
     type: str
     #: The type tag of its stored values; "" if they have several.
     stored: str = ""
@@ -97,8 +138,9 @@ class AttributeDescription(_Described, frozen=True):
     choices: tuple[str, ...] = ()
     #: Whether reads fail without it.
     is_required: bool = False
-    #: Its stored value where an item has none; None if that is nothing, or computed.
+    #: Its stored value where an item has none; None if that is nothing, or another one each time.
     default: Value | None = None
+    computes_default: bool = False
     role: Literal["", "version", "created_at", "updated_at", "ttl"] = ""
     #: Its stored name in earlier versions of the design.
     renamed_from: str = ""
@@ -131,6 +173,8 @@ class EntityDescription(_Described, frozen=True):
     uniques: dict[str, UniqueDescription] = {}
     #: By the attribute whose changes are recorded.
     histories: dict[str, tuple[HistoryDescription, ...]] = {}
+    #: The types of the attributes that are stored only in keys, by their numbers.
+    in_keys: dict[str, str] = {}
     #: The type of its items in earlier versions of the design.
     renamed_from: str = ""
 
@@ -238,7 +282,32 @@ def show_key(key: KeyDescription) -> str:
     'PK=ORDER#{padded(number, 6)}'
     """
     text = ", ".join(f"{each.name}={show_template(each)}" for each in key.templates)
-    return f"{text} when {key.when}" if key.when else text
+    return text if key.when is None else f"{text} when {show_condition(key.when)}"
+
+
+def show_condition(condition: ConditionDescription) -> str:
+    """Return a condition as text; OR is always in parentheses."""
+    members = [show_condition(each) for each in condition.members]
+    match condition.joined:
+        case "AND":
+            return " AND ".join(members)
+        case "OR":
+            return f"({' OR '.join(members)})"
+        case "NOT":
+            return f"NOT ({members[0]})"
+    return "".join(piece if isinstance(piece, str) else piece.attribute for piece in condition.test)
+
+
+def rename_pieces(
+    pieces: tuple[str | PartDescription, ...], names: Mapping[str, str]
+) -> tuple[str | PartDescription, ...]:
+    """Return the pieces of a key or a condition on attributes with other names."""
+    return tuple(
+        piece
+        if isinstance(piece, str)
+        else PartDescription(names.get(piece.attribute, piece.attribute), piece.format)
+        for piece in pieces
+    )
 
 
 def show_places(keys: Iterable[KeyDescription]) -> str:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
-from tablewright.design_changes.kinds import KINDS, ChangeKind, Need, Reading
+from tablewright.design_changes.kinds import (
+    GUARDED,
+    KINDS,
+    READERS_FIRST,
+    ChangeKind,
+    Need,
+    Reading,
+)
+from tablewright.errors import UnclassifiedChange
 
 
 class DesignChange(Struct, frozen=True):
@@ -42,6 +52,17 @@ class DesignChange(Struct, frozen=True):
         return max(self.new_reads, self.old_reads) < Reading.MISSES
 
     @property
+    def is_deployable(self) -> bool:
+        """Whether a program with the change may run before stored items are prepared for it.
+
+        Reads of a new place in an index, and writes of a new unique value, are refused one by one
+        until stored items have it.
+        """
+        if self.kind.name in GUARDED or self.kind.name in READERS_FIRST:
+            return True
+        return self.need is Need.NOTHING and self.runs_together
+
+    @property
     def where(self) -> str:
         """The place of the change: `shop`, `Order`, `Order.status`."""
         if self.entity and self.part.startswith(f"{self.entity}."):
@@ -58,3 +79,16 @@ class DesignChange(Struct, frozen=True):
 def change(kind: str, table: str, entity: str = "", part: str = "", **rest: object) -> DesignChange:
     """Return a change of the kind with this name."""
     return DesignChange(KINDS[kind], table, entity, part, **rest)  # type: ignore[arg-type]  # named
+
+
+def require_changes(
+    where: str, old: object, new: object, found: Iterable[DesignChange]
+) -> list[DesignChange]:
+    """Return the changes of a part; raise UnclassifiedChange if it differs and has none."""
+    changes = list(found)
+    if not changes and old != new:
+        raise UnclassifiedChange(
+            f"{where}: the two versions differ in a way that this version of Tablewright cannot "
+            f"classify: {old} -> {new}"
+        )
+    return changes

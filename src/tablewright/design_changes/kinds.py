@@ -73,22 +73,13 @@ class ChangeKind(Struct, frozen=True):
     #: What goes wrong while both versions run; "" if nothing does.
     breaks: str = ""
 
-    @property
-    def is_deployable(self) -> bool:
-        """Whether a program with the change may run before stored items are prepared for it.
-
-        Reads of a new place in an index, and writes of a new unique value, are refused one by one
-        until stored items have it.
-        """
-        if self.name in GUARDED or self.name in READERS_FIRST:
-            return True
-        return self.need is Need.NOTHING and max(self.new_reads, self.old_reads) < Reading.MISSES
-
 
 #: Kinds whose use the library refuses until stored items are prepared, or that use nothing new.
 GUARDED = frozenset({"place-added", "unique-added", "entity-removed"})
 #: Kinds for which new programs must read before they write what only they can read.
-READERS_FIRST = frozenset({"choice-added", "attribute-widened", "attribute-made-optional"})
+READERS_FIRST = frozenset(
+    {"attribute-made-optional", "attribute-widened", "choice-added", "entity-added"}
+)
 
 _FINE, _OTHER, _MISSES, _FAILS = Reading
 
@@ -130,6 +121,11 @@ KINDS: dict[str, ChangeKind] = {
             "attribute-widened", "the attribute accepts more values",
             Need.NOTHING, _FINE, _FAILS, Undo.NEW_VALUES,
             "old programs cannot read the values that only the new type has",
+        ),
+        ChangeKind(
+            "attribute-narrowed", "the attribute accepts fewer values",
+            Need.REWRITE, _FAILS, _FINE, Undo.ALWAYS,
+            "new programs cannot read the values that only the old type has",
         ),
         ChangeKind(
             "attribute-made-required", "the attribute is required",
@@ -178,24 +174,28 @@ KINDS: dict[str, ChangeKind] = {
         ),
         ChangeKind(
             "role-changed", "the attribute has another role",
-            Need.REWRITE, _FAILS, _FAILS, Undo.ALWAYS,
+            Need.NOTHING, _OTHER, _OTHER, Undo.ALWAYS,
             "the versions set the attribute by different rules",
         ),
         # -- entities --------------------------------------------------------------------------
         ChangeKind(
             "entity-added", "the entity is new",
-            Need.NOTHING, _FINE, _FINE, Undo.NEW_VALUES,
+            Need.NOTHING, _FINE, _FAILS, Undo.NEW_VALUES,
             "old programs do not know its items",
         ),
         ChangeKind(
             "entity-removed", "the entity is removed",
-            Need.NOTHING, _MISSES, _FINE, Undo.ITEMS_DELETED,
+            Need.NOTHING, _FAILS, _FINE, Undo.ITEMS_DELETED,
             "its items stay in the table, and new programs cannot read them",
         ),
         ChangeKind(
             "entity-renamed", "the type of the items is renamed",
             Need.REWRITE, _FAILS, _FAILS, Undo.LABELS,
             "each version takes the items of the other one for items of an unknown type",
+        ),
+        ChangeKind(
+            "entity-name-changed", "the entity has another name, which is not stored",
+            Need.NOTHING, _FINE, _FINE, Undo.ALWAYS,
         ),
         # -- primary keys ----------------------------------------------------------------------
         ChangeKind(
@@ -232,6 +232,10 @@ KINDS: dict[str, ChangeKind] = {
             "place-removed", "the entity is no longer in the index",
             Need.NOTHING, _FINE, _MISSES, Undo.ALWAYS,
             "items that new programs write are not in the index",
+        ),
+        ChangeKind(
+            "natural-place-removed", "the entity no longer reads the index of its attributes",
+            Need.NOTHING, _FINE, _FINE, Undo.ALWAYS,
         ),
         ChangeKind(
             "index-key-changed", "the key in the index is made of other parts",
@@ -291,7 +295,7 @@ KINDS: dict[str, ChangeKind] = {
         ),
         ChangeKind(
             "table-removed", "the table is removed",
-            Need.NOTHING, _FINE, _FINE, Undo.TABLE_DELETED,
+            Need.NOTHING, _FINE, _FAILS, Undo.TABLE_DELETED,
             "old programs need the table: delete it when the last one has ended",
         ),
         ChangeKind(
@@ -348,7 +352,7 @@ KINDS: dict[str, ChangeKind] = {
         ),
         ChangeKind(
             "unique-contents-changed", "the sentinel has other attributes",
-            Need.RESERVATION, _MISSES, _MISSES, Undo.ALWAYS,
+            Need.RESERVATION, _FAILS, _FAILS, Undo.ALWAYS,
             "sentinels of the other version may not name their item",
         ),
         ChangeKind(

@@ -2,12 +2,16 @@
 
     str, int, datetime, UUID        str, int, datetime, UUID
     list[Decimal], set[str]         list[Decimal], set[str]
+    tuple[int, ...], Sequence[int]  list[int]                    as they are stored
     a model, a dataclass            {city: str, zip?: str}       by the stored names of its fields
+    a field with a default          {count?: int = 0}            unless it is another one each time
     Enum, Literal                   choice['NEW', 'PAID']        by the stored values
     a class that contains itself    {label: str, parts: list[^1]}   ^1: the innermost open structure
 
-Two types with equal texts store equal values in the same way. A subclass of str or int, or a
-NewType, is described as its base. A type that only pydantic knows has the name of its class.
+Two types with equal texts store equal values in the same way, and read each other's values. A
+subclass of str or int, or a NewType, is described as its base; a subclass that makes its instances
+itself has the name of its class, because it may refuse texts (KSUID does), and so has a type that
+only pydantic knows. Constraints (`Field(ge=1)`), validators and `__post_init__` are not described.
 """
 
 from __future__ import annotations
@@ -15,16 +19,38 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Iterator
-from enum import Enum
-from typing import Any, get_args, get_origin
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime
+from enum import Enum, Flag
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
+import pydantic
 from pydantic import BaseModel, RootModel
+from pydantic.fields import FieldInfo
 
+from tablewright.errors import InvalidValue
 from tablewright.mapping.converters import converter
 from tablewright.mapping.converters.conversion import name_of
 from tablewright.mapping.converters.scalars import SCALARS
 from tablewright.values import Value
+
+#: Types that are stored like another one.
+_ALIKE: dict[Any, Any] = {
+    Sequence: list,
+    AbstractSet: set,
+    frozenset: set,
+    Mapping: dict,
+    object: Any,
+    pydantic.JsonValue: Any,
+    pydantic.AwareDatetime: datetime,
+    pydantic.PastDatetime: datetime,
+    pydantic.FutureDatetime: datetime,
+    pydantic.PastDate: date,
+    pydantic.FutureDate: date,
+}
+#: The types of the members of a container that does not say them.
+_MEMBERS: dict[Any, str] = {list: "Any", tuple: "Any", set: "Any", dict: "str, Any"}
 
 
 def stored_type(annotation: Any) -> str:
@@ -39,6 +65,8 @@ def stored_type(annotation: Any) -> str:
 def choices_of(annotation: Any) -> tuple[str, ...] | None:
     """Return the stored values of an Enum or a Literal, as sorted texts; None for other types."""
     if isinstance(annotation, type) and issubclass(annotation, Enum):
+        if issubclass(annotation, Flag):
+            return None  # it also stores combinations
         options: tuple[Any, ...] = tuple(annotation)
     elif get_origin(annotation) is typing.Literal:
         options = tuple(each for each in get_args(annotation) if each is not None)
@@ -46,6 +74,24 @@ def choices_of(annotation: Any) -> tuple[str, ...] | None:
         return None
     encode = converter(annotation, "").encode
     return tuple(sorted(show_stored(encode(option)) for option in options))
+
+
+def stored_default(
+    make: Callable[[], Any], store: Callable[[Any], Value | None]
+) -> Value | Literal["computed"] | None:
+    """Return the stored form of a default: None if nothing is stored for it.
+
+    One that differs from call to call, or cannot be stored, is "computed".
+    """
+    value = make()
+    if value is None:
+        return None
+    if make() != value:
+        return "computed"
+    try:
+        return store(value)
+    except InvalidValue:
+        return "computed"
 
 
 def show_stored(value: Value) -> str:
@@ -64,6 +110,8 @@ def _describe(annotation: Any, open_types: tuple[Any, ...]) -> str:
         return _describe(annotation.__supertype__, open_types)
     if annotation in open_types:
         return f"^{len(open_types) - open_types.index(annotation)}"
+    if origin is None and annotation in _ALIKE:
+        return _describe(_ALIKE[annotation], open_types)
     if type(origin or annotation).__name__ == "TypeAliasType":
         named = origin.__value__[get_args(annotation)] if origin else annotation.__value__
         return _describe(named, (*open_types, annotation))
@@ -71,60 +119,122 @@ def _describe(annotation: Any, open_types: tuple[Any, ...]) -> str:
     if choices is not None:
         return f"choice[{', '.join(choices)}]"
     if origin in (typing.Union, types.UnionType):
-        members = [each for each in get_args(annotation) if each is not types.NoneType]
-        texts = sorted({_describe(each, open_types) for each in members})
-        optional = ["None"] if len(members) < len(get_args(annotation)) else []
-        return " | ".join(texts + optional)
+        return _describe_union(annotation, open_types)
     if origin is not None:
-        inner = ", ".join(
-            "..." if each is Ellipsis else _describe(each, open_types)
-            for each in get_args(annotation)
-        )
-        return f"{name_of(origin)}[{inner}]"
+        return _describe_container(origin, get_args(annotation), open_types)
+    if annotation in _MEMBERS:
+        return f"{'list' if annotation is tuple else name_of(annotation)}[{_MEMBERS[annotation]}]"
     return _describe_class(annotation, open_types)
+
+
+def _describe_union(annotation: Any, open_types: tuple[Any, ...]) -> str:
+    """Return the members of a union; their order matters only where they are stored alike."""
+    members = [each for each in get_args(annotation) if each is not types.NoneType]
+    if all(converter(each, "").tag for each in members):
+        members.sort(key=lambda each: str(converter(each, "").tag))
+    texts = dict.fromkeys(_describe(each, open_types) for each in members)
+    optional = ["None"] if len(members) < len(get_args(annotation)) else []
+    return " | ".join([*texts, *optional])
+
+
+def _describe_container(origin: Any, members: tuple[Any, ...], open_types: tuple[Any, ...]) -> str:
+    kind = _ALIKE.get(origin, origin)
+    if kind is tuple and members[1:] == (...,):
+        kind, members = list, members[:1]
+    inner = ", ".join(_describe(each, open_types) for each in members)
+    return f"{name_of(kind)}[{inner}]"
 
 
 def _describe_class(kind: Any, open_types: tuple[Any, ...]) -> str:
     if not isinstance(kind, type) or kind in SCALARS:
         return name_of(kind)
+    if issubclass(kind, Flag):
+        return f"flags[{', '.join(str(member.value) for member in kind)}]"
     if issubclass(kind, RootModel):
         return _describe(kind.model_fields["root"].annotation, open_types)
     fields = _fields(kind)
     if fields is None:
-        base = next((each for each in (str, int) if issubclass(kind, each)), kind)
-        return name_of(base)
+        return name_of(next(filter(None, (_plain_base(kind, each) for each in (str, int))), kind))
     inside = (*open_types, kind)
-    members = sorted(
-        f"{name}{'' if is_required else '?'}: {_describe(annotation, inside)}"
-        for name, annotation, is_required in fields
-    )
-    return f"{{{', '.join(members)}}}"
+    return f"{{{', '.join(sorted(_show_field(each, inside) for each in fields))}}}"
 
 
-def _fields(kind: type) -> Iterator[tuple[str, Any, bool]] | None:
-    """Yield the stored names and types of the fields of a structure, and whether it needs them."""
+def _plain_base(kind: type, base: type) -> type | None:
+    """Return the base of a class that takes all its values; None if it may refuse some."""
+    if not issubclass(kind, base):
+        return None
+    made_by = [getattr(kind, name) is getattr(base, name) for name in ("__new__", "__init__")]
+    return base if all(made_by) else None
+
+
+class _Field(NamedTuple):
+    """A field of a structure, with its stored name."""
+
+    name: str
+    annotation: Any
+    is_required: bool
+    #: Returns its default; None if it has none.
+    default: Callable[[], Any] | None = None
+
+
+def _show_field(field: _Field, open_types: tuple[Any, ...]) -> str:
+    text = f"{field.name}{'' if field.is_required else '?'}"
+    text = f"{text}: {_describe(field.annotation, open_types)}"
+    if field.default is None:
+        return text
+    default = stored_default(field.default, converter(field.annotation, "").stored)
+    if default is None:
+        return text
+    return f"{text} = {default if isinstance(default, str) else show_stored(default)}"
+
+
+def _fields(kind: type) -> Iterator[_Field] | None:
+    """Yield the fields of a structure; None for another class."""
     if issubclass(kind, BaseModel):
         return (
-            (field.alias or name, field.annotation, field.is_required())
+            _Field(
+                field.alias or name,
+                field.annotation,
+                field.is_required(),
+                None if field.is_required() else _maker(field.default, _factory(field)),
+            )
             for name, field in kind.model_fields.items()
         )
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind, localns={kind.__name__: kind}, include_extras=True)
-        return (
-            (
-                field.name,
-                hints[field.name],
-                field.default is dataclasses.MISSING
-                and field.default_factory is dataclasses.MISSING,
-            )
-            for field in dataclasses.fields(kind)
-            if field.init
-        )
+        return _data_class_fields(kind)
     required = getattr(kind, "__required_keys__", None)
     if issubclass(kind, dict) and required is not None:
-        hints = typing.get_type_hints(kind, localns={kind.__name__: kind}, include_extras=True)
         return (
-            (name, hint, name in required and get_origin(hint) is not typing.NotRequired)
-            for name, hint in hints.items()
+            _Field(
+                name,
+                hint,
+                get_origin(hint) is typing.Required
+                or (name in required and get_origin(hint) is not typing.NotRequired),
+            )
+            for name, hint in _hints(kind).items()
         )
     return None
+
+
+def _data_class_fields(kind: type) -> Iterator[_Field]:
+    missing = dataclasses.MISSING
+    hints = _hints(kind)
+    for field in dataclasses.fields(kind):
+        if field.init:
+            factory = None if field.default_factory is missing else field.default_factory
+            is_required = field.default is missing and factory is None
+            default = None if is_required else _maker(field.default, factory)
+            yield _Field(field.name, hints[field.name], is_required, default)
+
+
+def _factory(field: FieldInfo) -> Callable[[], Any] | None:
+    """Return the function that makes a default; one that needs other fields makes unequal ones."""
+    return object if field.default_factory_takes_validated_data else field.default_factory  # type: ignore[return-value]  # it takes nothing
+
+
+def _maker(default: Any, factory: Callable[..., Any] | None) -> Callable[[], Any]:
+    return (lambda: default) if factory is None else factory
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind, localns={kind.__name__: kind}, include_extras=True)

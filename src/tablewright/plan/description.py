@@ -4,36 +4,39 @@
     index(Shop.gsi1, "OPEN" / number, when=...)       GSI1PK=OPEN#{padded(number, 6)} when ...
     key(..., delimiter=":"), escape=False             PK={email} (delimiter ':', not escaped)
 
-An attribute that is stored only in keys has no stored name, so it is numbered: `USER#{1}`. The
-values of conditions are described as they are stored, and their members sorted where the order has
-no meaning.
+An attribute that is stored only in keys has no stored name, so it is numbered: `USER#{1}`. The text
+of one key (`describe_keys`, for the index record) numbers the attributes of the primary key and of
+this key; the description of an entity numbers those of all its keys. The values of conditions are
+described as they are stored, and their members sorted where the order has no meaning.
 
 This module must not know where descriptions are kept, or what follows from a difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import count
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
 
 from tablewright.design_description import (
     AttributeDescription,
+    ConditionDescription,
     EntityDescription,
     HistoryDescription,
     KeyDescription,
     PartDescription,
     TemplateDescription,
     UniqueDescription,
+    show_condition,
+    show_key,
     show_places,
 )
 from tablewright.errors import InvalidValue
 from tablewright.expression import tree
 from tablewright.expression.printing import EXPRESSION
-from tablewright.mapping.attributes import AttributeMap, HistoryMap
+from tablewright.mapping.attributes import STAMPS, AttributeMap, HistoryMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
-from tablewright.mapping.stored_type import choices_of, show_stored, stored_type
+from tablewright.mapping.stored_type import choices_of, show_stored, stored_default, stored_type
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.plan.condition import (
@@ -55,61 +58,81 @@ def describe_entities(table: TableMap) -> dict[str, EntityDescription]:
 
 def describe_entity(entity: EntityMap) -> EntityDescription:
     """Return everything of an entity that decides what is stored."""
+    names = _names_in_keys(entity, _all_keys(entity))
     return EntityDescription(
-        key=_describe_key(entity, entity.primary),
+        key=_describe_key(entity, entity.primary, names),
         attributes={
             each.stored: _describe_attribute(each)
             for each in entity.attributes.values()
             if not each.is_key_only
         },
         places={
-            each.index.name: _describe_places(entity, each)
+            each.index.name: _describe_places(entity, each, names)
             for each in entity.index_keys
             if each.index is not None
         },
         uniques={
             each.type_name: UniqueDescription(
-                _describe_key(entity, each.key), tuple(sorted(kept.stored for kept in each.keeps))
+                _describe_key(entity, each.key, names),
+                tuple(sorted(kept.stored for kept in each.keeps)),
             )
             for each in entity.uniques
         },
         histories=_describe_histories(entity),
+        in_keys={
+            names[each.name]: stored_type(each.converter.kind)
+            for each in entity.attributes.values()
+            if each.is_key_only
+        },
         renamed_from=entity.renamed_from,
     )
 
 
 def describe_keys(entity: EntityMap, keys: IndexKeys) -> str:
     """Return what a key is made of: the primary key, a place in an index, or a unique value."""
-    return show_places(_describe_places(entity, keys))
+    places = [
+        _describe_key(entity, key, _names_in_keys(entity, (entity.primary, key)))
+        for key in places_of([keys])
+    ]
+    return show_places(places)
 
 
-def _describe_places(entity: EntityMap, keys: IndexKeys) -> tuple[KeyDescription, ...]:
+def _describe_places(
+    entity: EntityMap, keys: IndexKeys, names: Mapping[str, str]
+) -> tuple[KeyDescription, ...]:
     """Return the alternatives of a place; they exclude each other, so they have no order."""
-    found = (_describe_key(entity, key) for key in places_of([keys]))
-    return tuple(sorted(found, key=lambda each: show_places([each])))
+    found = (_describe_key(entity, key, names) for key in places_of([keys]))
+    return tuple(sorted(found, key=show_key))
 
 
-def _describe_key(entity: EntityMap, key: KeyMap) -> KeyDescription:
-    names = _stored_names(entity, key)
+def _describe_key(entity: EntityMap, key: KeyMap, names: Mapping[str, str]) -> KeyDescription:
     templates = tuple(_describe_template(name, each, names) for name, each in key.templates.items())
     if not isinstance(key.when, Condition):
         return KeyDescription(templates)
-    stored = {name: each.stored for name, each in entity.attributes.items()} | names
-    condition = key.when.to_tree(_StoredLeaves(entity, stored))
-    return KeyDescription(templates, show(_sorted(condition)))
+    leaves = _StoredLeaves(entity, names)
+    return KeyDescription(templates, _describe_condition(key.when.to_tree(leaves)))
 
 
-def _stored_names(entity: EntityMap, key: KeyMap) -> dict[str, str]:
-    """Return the stored name of each attribute; one that is only in keys has a number instead."""
-    names: dict[str, str] = {}
-    numbers = count(1)
-    for template in (*entity.primary.templates.values(), *key.templates.values()):
-        for part in template.parts:
-            if part.attribute not in names:
-                attribute = entity.attributes[part.attribute]
-                stored = str(next(numbers)) if attribute.is_key_only else attribute.stored
-                names[part.attribute] = stored
-    return names
+def _all_keys(entity: EntityMap) -> list[KeyMap]:
+    """Return the keys of an entity in an order that is not that of the source."""
+    unnamed = {
+        each.name: "" if each.is_key_only else each.stored for each in entity.attributes.values()
+    }
+    places = sorted(
+        places_of(entity.index_keys),
+        key=lambda key: (key.index.name, show_key(_describe_key(entity, key, unnamed))),  # type: ignore[union-attr]  # it is in one
+    )
+    return [entity.primary, *places, *(each.key for each in entity.uniques)]
+
+
+def _names_in_keys(entity: EntityMap, keys: Iterable[KeyMap]) -> dict[str, str]:
+    """Return the name of each attribute in keys: its stored name, or its number in these keys."""
+    names = {each.name: each.stored for each in entity.attributes.values()}
+    parts = [part for key in keys for each in key.templates.values() for part in each.parts]
+    in_keys = dict.fromkeys(
+        part.attribute for part in parts if entity.attributes[part.attribute].is_key_only
+    )
+    return names | {name: str(number) for number, name in enumerate(in_keys, start=1)}
 
 
 def _describe_template(
@@ -128,28 +151,24 @@ def _describe_template(
 def _describe_attribute(attribute: AttributeMap) -> AttributeDescription:
     kind = attribute.converter.kind
     choices = choices_of(kind)
+    default = _stored_default(attribute)
+    name = "choice" if choices else stored_type(kind)
     return AttributeDescription(
-        type="choice" if choices else stored_type(kind),
+        type=f"{name} | None" if attribute.has_value_if_absent else name,
         stored=attribute.converter.tag or "",
         choices=choices or (),
         is_required=not attribute.may_be_absent,
-        default=_stored_default(attribute),
+        default=None if default == "computed" else default,
+        computes_default=default == "computed",
         role=attribute.role,
         renamed_from=attribute.renamed_from,
     )
 
 
-def _stored_default(attribute: AttributeMap) -> Value | None:
-    """Return the stored form of a default; None if it is nothing, or another one at each call."""
-    if attribute.default is None or attribute.role:
+def _stored_default(attribute: AttributeMap) -> Value | Literal["computed"] | None:
+    if attribute.default is None or attribute.role in STAMPS:
         return None
-    value = attribute.default()
-    if value is None or attribute.default() != value:
-        return None
-    try:
-        return attribute.converter.stored(value)
-    except InvalidValue:  # a default that cannot be stored is only ever read
-        return None
+    return stored_default(attribute.default, attribute.converter.stored)
 
 
 def _describe_histories(entity: EntityMap) -> dict[str, tuple[HistoryDescription, ...]]:
@@ -157,32 +176,32 @@ def _describe_histories(entity: EntityMap) -> dict[str, tuple[HistoryDescription
     for each in entity.histories:
         stored = entity.attributes[each.attribute].stored
         found.setdefault(stored, []).append(_describe_history(entity, each))
-    return {name: tuple(each) for name, each in found.items()}
+    return {name: tuple(sorted(each, key=str)) for name, each in found.items()}
 
 
 def _describe_history(entity: EntityMap, history: HistoryMap) -> HistoryDescription:
     """Return a history with the stored names of what it records; `:old` and the like are roles."""
     event = history.event
-    return HistoryDescription(
-        event.type_name,
-        {
-            event.attributes[name].stored: source
-            if source.startswith(":")
-            else entity.attributes[source].stored
-            for name, source in history.sources.items()
-            if not event.attributes[name].is_key_only
-        },
-        history.always,
-    )
+    names = _names_in_keys(entity, _all_keys(entity))
+    of_event = _names_in_keys(event, _all_keys(event))
+    sources = {
+        of_event[name]: source if source.startswith(":") else names[source]
+        for name, source in history.sources.items()
+    }
+    return HistoryDescription(event.type_name, dict(sorted(sources.items())), history.always)
+
+
+#: Around a name in the text of a test; the texts of values do not contain it.
+_MARK = "\0"
 
 
 class _StoredLeaves(ShownLeaves):
-    """Leaves with the stored names and values of an entity."""
+    """Leaves with the stored names, which are marked, and the stored values of an entity."""
 
     __slots__ = ("_entity",)
 
     def __init__(self, entity: EntityMap, names: Mapping[str, str]) -> None:
-        super().__init__(lambda operand: names[operand.name])
+        super().__init__(lambda operand: f"{_MARK}{names[operand.name]}{_MARK}")
         self._entity = entity
 
     def value(self, operand: Operand, encode: Encode, value: Any) -> tree.Value:
@@ -191,16 +210,26 @@ class _StoredLeaves(ShownLeaves):
         return tree.Value(_stored(exact, value))
 
 
-def _sorted(node: Any) -> Any:
-    """Return a condition with its members sorted where their order has no meaning."""
+def _describe_condition(node: tree.Condition) -> ConditionDescription:
+    """Return the description of a condition, sorted where the order has no meaning."""
     match node:
-        case tree.And(members) | tree.Or(members):
-            return type(node)(tuple(sorted(map(_sorted, members), key=show)))
+        case tree.And(members):
+            return _join("AND", *members)
+        case tree.Or(members):
+            return _join("OR", *members)
         case tree.Not(negated):
-            return tree.Not(_sorted(negated))
+            return _join("NOT", negated)
         case tree.In(operand, options):
-            return tree.In(operand, tuple(sorted(options, key=EXPRESSION.operand)))
-    return node
+            node = tree.In(operand, tuple(sorted(options, key=EXPRESSION.operand)))
+    pieces = enumerate(show(node).split(_MARK))
+    return ConditionDescription(
+        tuple(PartDescription(each) if number % 2 else each for number, each in pieces if each)
+    )
+
+
+def _join(joined: Literal["AND", "OR", "NOT"], *members: tree.Condition) -> ConditionDescription:
+    described = sorted(map(_describe_condition, members), key=show_condition)
+    return ConditionDescription((), joined, tuple(described))
 
 
 def _stored(encode: Callable[[Any], Value], value: Any) -> str:

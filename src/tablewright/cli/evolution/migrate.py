@@ -338,7 +338,7 @@ def _deployment(changes: Sequence[DesignChange]) -> str:
     """Return when programs of the old and the new version can run."""
     if all(each.runs_together for each in changes):
         return "Programs of both versions can run before, during and after the migration."
-    if all(each.kind.is_deployable or each.need is Need.TABLE_UPDATE for each in changes):
+    if all(each.is_deployable or each.need is Need.TABLE_UPDATE for each in changes):
         return (
             "Deploy the new version first: it can connect at once, and refuses what is not ready "
             "yet. The old version cannot connect from the first step on; stop it before `verify` "

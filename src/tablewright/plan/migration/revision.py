@@ -218,7 +218,7 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
             "Deploy the new version, or go back: tablewright migrate rollback DESIGN TARGET",
         )
         return
-    refused = [each for each in changes if not each.kind.is_deployable]
+    refused = [each for each in changes if not each.is_deployable]
     if target is not None and not item_changes(target, declared, name):
         _refuse(
             name,

@@ -5,7 +5,8 @@
     a renamed attribute          the value of the old one, which stays until `complete`
     a required attribute         the value of `fill=`, if the item has none
     another type of values       the value of `fill=`, if the stored one cannot be read
-    keys in indexes              those that its values give
+    keys in indexes              those that its values give; an attribute that is a key itself gets
+                                 its default, if the item has none
     what only one version has    stays; `clean` removes it
 
 This module must not know how items are read and written.
@@ -14,6 +15,7 @@ This module must not know how items are read and written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +26,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import places_of
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.guard import key_text
 from tablewright.values import Item, Value
@@ -125,6 +128,10 @@ class Rewriter:
         for attribute in entity.attributes.values():
             if attribute.fill is not None and not _is_readable(attribute, wanted):
                 wanted[attribute.stored] = _filled(attribute, item)
+        for attribute in _natural_keys(entity):
+            if attribute.stored not in wanted and attribute.default is not None:
+                value = attribute.store(attribute.default())
+                wanted |= {} if value is None else {attribute.stored: value}
         return wanted
 
     def watched(self, entity: EntityMap, item: Item) -> list[str]:
@@ -151,6 +158,13 @@ class Rewriter:
         if self._table.type_attribute is not None:
             stored.add(self._table.type_attribute)
         return sorted((names | stored) - {*self._table.attributes})
+
+
+@lru_cache(maxsize=256)
+def _natural_keys(entity: EntityMap) -> list[AttributeMap]:
+    """Return the attributes of an entity that are keys of an index themselves."""
+    names = {name for key in places_of(entity.index_keys) for name in key.attributes}
+    return [each for each in entity.attributes.values() if each.stored in names]
 
 
 def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
