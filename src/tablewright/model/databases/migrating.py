@@ -61,7 +61,7 @@ def plan(
 ) -> list[MigrationPlan]:
     """Return what `apply` would do to each table; nothing is written, not even a lease."""
     with _opened(target, tables, table_name) as database:
-        return [database.run(Apply(_version(database, each)).preview()) for each in tables]
+        return [database.run(Apply(version_of(database, each)).preview()) for each in tables]
 
 
 def apply(
@@ -85,7 +85,7 @@ def apply(
         "lease_seconds": lease_seconds,
     }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Apply(_version(database, each), **options)) for each in tables]
+        return [database.run(Apply(version_of(database, each), **options)) for each in tables]
 
 
 def rollback(
@@ -106,7 +106,7 @@ def rollback(
         "lease_seconds": lease_seconds,
     }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Rollback(_version(database, each), **options)) for each in tables]
+        return [database.run(Rollback(version_of(database, each), **options)) for each in tables]
 
 
 def complete(
@@ -129,7 +129,7 @@ def complete(
         "delete_removed": delete_removed,
     }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Complete(_version(database, each), **options)) for each in tables]
+        return [database.run(Complete(version_of(database, each), **options)) for each in tables]
 
 
 def baseline(target: Target, *tables: type[Table], table_name: str | None = None) -> None:
@@ -141,7 +141,7 @@ def baseline(target: Target, *tables: type[Table], table_name: str | None = None
     with _opened(target, tables, table_name) as database:
         for each in tables:
             database.run(Prepare(each.__table__, record=False))  # it is as declared
-            database.run(Baseline(_version(database, each)))
+            database.run(Baseline(version_of(database, each)))
 
 
 def status(
@@ -152,13 +152,14 @@ def status(
         return [
             MigrationStatus(
                 database.table_names[each.__table__],
-                *database.run(ReadRevision(_version(database, each))),
+                *database.run(ReadRevision(version_of(database, each))),
             )
             for each in tables
         ]
 
 
-def _version(database: Database, table: type[Table]) -> Version:
+def version_of(database: Database, table: type[Table]) -> Version:
+    """Return the declared version of a table, with the name that it has in a database."""
     compiled = table.__table__
     design = describe_design(table).tables[compiled.name]
     return Version(compiled, design, definition(compiled, database.table_names[compiled]))
