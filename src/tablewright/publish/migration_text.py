@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.evolve import AssessedStep
+from tablewright.plan.migration.awaiting import awaited
 from tablewright.plan.migration.revision import MigrationState, Revision
 from tablewright.presentation.values import plural
 from tablewright.publish.changes_text import cost_text
@@ -24,11 +25,15 @@ NOT_RECORDED = (
 NOT_COMPLETED = "`migrate rollback` can go back; `migrate complete` ends that"
 
 
-def step_fields(assessed: AssessedStep, currency: str) -> list[tuple[str, str]]:
+def step_fields(
+    assessed: AssessedStep, currency: str, *, by_template: bool = False
+) -> list[tuple[str, str]]:
     """Return what a step does, what it costs at most, and how it is undone."""
     step, cost = assessed.step, assessed.cost
+    awaits = awaited(step) if by_template else ""
+    does = f"wait for a template: {awaits}" if awaits else step.does
     costs = [("costs", f"at most {cost_text(cost, currency)}")] if cost else []
-    return [("does", step.does), *costs, ("undo", step.undo)]
+    return [("does", does), *costs, ("undo", step.undo)]
 
 
 def deployment(changes: Sequence[DesignChange]) -> str:

@@ -53,6 +53,10 @@ RATE = option(
     "The maximum number of write units in a second. Default: as many as the table takes.", min=1.0
 )
 
+BY_TEMPLATE = flag(
+    "Indexes, TTL and stream are changed by a template: wait until the table is so.", "--template"
+)
+
 
 @add_command(to=migrate)
 def plan(
@@ -89,6 +93,7 @@ def apply_changes(
     target: Target,
     table: str | None = TABLE,
     rate: float | None = RATE,
+    by_template: bool = BY_TEMPLATE,
     yes: Yes = False,
 ) -> None:
     """Prepare a table and its items for this design.
@@ -96,17 +101,20 @@ def apply_changes(
     Shows the steps and asks before it begins. To continue an interrupted run, run the same command
     again. What the version before reads stays until `migrate complete`; `migrate rollback` goes
     back. Old and new programs can run meanwhile if the plan says so.
+
+    With --template, deploy the template before or meanwhile: the command waits until its indexes
+    are ACTIVE.
     """
     from tablewright import migrations
 
     for chosen in _tables(design, table):
         with exit_on_error():
             (found,) = migrations.plan(target, chosen, table_name=table)
-        _print_plan(make_console(), found, rate)
+        _print_plan(make_console(), found, rate, by_template=by_template)
         if found.steps:
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
-            _run(migrations.apply, target, chosen, table, rate)
+            _run(migrations.apply, target, chosen, table, rate, by_template=by_template)
 
 
 @add_command(to=migrate)
@@ -115,6 +123,7 @@ def rollback(
     target: Target,
     table: str | None = TABLE,
     rate: float | None = RATE,
+    by_template: bool = BY_TEMPLATE,
     yes: Yes = False,
 ) -> None:
     """Go back to the version before the last migration.
@@ -128,7 +137,7 @@ def rollback(
         name = table or chosen.__table__.name
         if not yes:
             confirm(f"this undoes the migration of the table {name} at {target}")
-        _run(migrations.rollback, target, chosen, table, rate)
+        _run(migrations.rollback, target, chosen, table, rate, by_template=by_template)
 
 
 @add_command(to=migrate)
@@ -140,6 +149,7 @@ def complete(
         "Delete the items of entities that the design no longer has. Make a dump first."
     ),
     rate: float | None = RATE,
+    by_template: bool = BY_TEMPLATE,
     yes: Yes = False,
 ) -> None:
     """Remove what only the version before needs: attributes, sentinels and indexes.
@@ -156,7 +166,15 @@ def complete(
                 f"this removes what only the version before needs from the table {name} at "
                 f"{target}{lost}; it cannot be undone"
             )
-        _run(migrations.complete, target, chosen, table, rate, delete_removed=delete_removed)
+        _run(
+            migrations.complete,
+            target,
+            chosen,
+            table,
+            rate,
+            delete_removed=delete_removed,
+            by_template=by_template,
+        )
 
 
 @add_command(to=migrate)
@@ -272,6 +290,9 @@ def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
     with progress_bars() as show:
 
         def report(progress: MigrationProgress) -> None:
+            if progress.awaits:
+                say(f"{progress.table}: waiting for a template: {progress.awaits}")
+                return
             name = f"{progress.number}/{progress.steps} {progress.step}"
             show(name, progress.items, progress.expected)
 
@@ -281,7 +302,13 @@ def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
 # -- printing --------------------------------------------------------------------------------------
 
 
-def _print_plan(console: Console, plan: MigrationPlan, rate: float | None = None) -> None:
+def _print_plan(
+    console: Console,
+    plan: MigrationPlan,
+    rate: float | None = None,
+    *,
+    by_template: bool = False,
+) -> None:
     from tablewright.evolve import assess_plan
     from tablewright.publish import migration_text
 
@@ -295,7 +322,8 @@ def _print_plan(console: Console, plan: MigrationPlan, rate: float | None = None
     for number, each in enumerate(found.steps, 1):
         done = " (done)" if number <= plan.done else ""
         print_text(console, f"  {number}. {each.step}{done}", style="bold")
-        print_fields(console, migration_text.step_fields(each, found.currency), "     ")
+        fields = migration_text.step_fields(each, found.currency, by_template=by_template)
+        print_fields(console, fields, "     ")
     console.print()
     print_text(console, migration_text.deployment(plan.changes))
 

@@ -71,10 +71,13 @@ def apply(
     progress: Report | None = None,
     units_per_second: float | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    by_template: bool = False,
 ) -> list[MigrationReport]:
     """Prepare tables and their items for the declared version; run it again to continue.
 
-    `units_per_second` limits the write units. If another executor is at work, wait `lease_seconds`
+    `units_per_second` limits the write units. With `by_template`, a template creates the indexes
+    and enables TTL and stream: their steps wait until the table is so, however long that takes, and
+    `progress` says what is awaited. If another executor is at work, wait `lease_seconds`
     to see whether it makes progress, and raise MigrationBusy if it does. Raises MigrationRefused if
     the change cannot be carried out, and DuplicateValues if stored items share a unique value;
     then nothing was changed.
@@ -83,6 +86,7 @@ def apply(
         "progress": progress,
         "units_per_second": units_per_second,
         "lease_seconds": lease_seconds,
+        "by_template": by_template,
     }
     with _opened(target, tables, table_name) as database:
         return [database.run(Apply(version_of(database, each), **options)) for each in tables]
@@ -95,15 +99,18 @@ def rollback(
     progress: Report | None = None,
     units_per_second: float | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    by_template: bool = False,
 ) -> list[MigrationReport]:
     """Prepare tables and items for the version before again, and remove what the new one added.
 
-    `tables` are those of the old version. It is possible until `complete`.
+    `tables` are those of the old version. It is possible until `complete`. With `by_template`, wait
+    until a template has deleted the indexes of the new version.
     """
     options: dict[str, Any] = {
         "progress": progress,
         "units_per_second": units_per_second,
         "lease_seconds": lease_seconds,
+        "by_template": by_template,
     }
     with _opened(target, tables, table_name) as database:
         return [database.run(Rollback(version_of(database, each), **options)) for each in tables]
@@ -117,15 +124,18 @@ def complete(
     progress: Report | None = None,
     units_per_second: float | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    by_template: bool = False,
 ) -> list[MigrationReport]:
     """Remove what only the version before needs; this cannot be undone.
 
-    The items of removed entities stay, unless `delete_removed` is true.
+    The items of removed entities stay, unless `delete_removed` is true. With `by_template`, wait
+    until a template has deleted the indexes of the version before.
     """
     options: dict[str, Any] = {
         "progress": progress,
         "units_per_second": units_per_second,
         "lease_seconds": lease_seconds,
+        "by_template": by_template,
         "delete_removed": delete_removed,
     }
     with _opened(target, tables, table_name) as database:

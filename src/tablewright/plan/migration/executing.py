@@ -21,6 +21,12 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Reservations, claims_of
 from tablewright.plan.backfill.throttling import Pace
+from tablewright.plan.migration.awaiting import (
+    FIRST_DELAY,
+    LONGEST_DELAY,
+    awaited,
+    is_reached,
+)
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -36,7 +42,7 @@ from tablewright.plan.migration.sweep import (
     read_page,
     write_changes,
 )
-from tablewright.plan.plan import Context, Request, Steps, Together
+from tablewright.plan.plan import Context, Request, Steps, Together, Wait
 from tablewright.table_description import TableDescription
 from tablewright.transport.tables import add_indexes, wait_until_settled
 from tablewright.values import Item
@@ -59,6 +65,8 @@ class MigrationProgress(Struct, frozen=True):
     items: int = 0
     changed: int = 0
     expected: int | None = None
+    #: What the step awaits from a template; "" if it awaits nothing.
+    awaits: str = ""
 
 
 #: Is called with the progress after each page and step.
@@ -103,6 +111,8 @@ class StepRun:
         pace: Pace,
         limit: RateLimit,
         report: Report | None,
+        *,
+        by_template: bool = False,
     ) -> None:
         self._work = work
         self._executor = executor
@@ -110,6 +120,7 @@ class StepRun:
         self._pace = pace
         self._limit = limit
         self._progress = report
+        self._by_template = by_template
         self._table = work.version.table
         self.state = work.state or MigrationState(work.command, work.steps)
         self.changed = 0
@@ -122,6 +133,8 @@ class StepRun:
         self._report(step, 0, 0)
         name, structure = self._executor.name, self._work.version.structure
         match step.name:
+            case _ if self._awaits(step):
+                yield from self._await(step)
             case "check":
                 yield from self._check(step)
             case "create-index":
@@ -149,6 +162,18 @@ class StepRun:
                 return  # the state ends with it
         self.state = replace(self.state, done=number, position=None)
         yield from self._executor.save(self.state)
+
+    def _awaits(self, step: MigrationStep) -> str:
+        """Return what a step awaits from a template; "" if this executor does it."""
+        return awaited(step) if self._by_template else ""
+
+    def _await(self, step: MigrationStep) -> Steps[None]:
+        """Wait until a template has done a step; record meanwhile that this executor is alive."""
+        delay = FIRST_DELAY
+        while not (yield from is_reached(step, self._executor.name)):
+            yield Wait(delay)
+            delay = min(LONGEST_DELAY, delay * 1.5)
+            yield from self._executor.save(self.state)
 
     def _record_indexes(self) -> Steps[None]:
         """Record in the index record that all items have all keys."""
@@ -301,6 +326,7 @@ class StepRun:
                     items,
                     changed,
                     count,
+                    self._awaits(step),
                 )
             )
 

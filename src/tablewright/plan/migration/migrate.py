@@ -87,6 +87,7 @@ class _Migration(Plan[MigrationReport]):
         progress: Report | None = None,
         units_per_second: float | None = None,
         lease_seconds: float = LEASE_SECONDS,
+        by_template: bool = False,
     ) -> None:
         self._version = version
         self._table = version.table
@@ -94,6 +95,7 @@ class _Migration(Plan[MigrationReport]):
         self._progress = progress
         self._units_per_second = units_per_second
         self._lease_seconds = lease_seconds
+        self._by_template = by_template
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._table.entities)
@@ -130,7 +132,9 @@ class _Migration(Plan[MigrationReport]):
         if not work.steps:
             return MigrationReport(executor.name)
         limit = RateLimit(self._units_per_second)
-        run = StepRun(work, executor, context, pace, limit, self._progress)
+        run = StepRun(
+            work, executor, context, pace, limit, self._progress, by_template=self._by_template
+        )
         if work.state is None:
             yield from executor.begin(run.state, work.design)
         done = run.state.done
