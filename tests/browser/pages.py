@@ -30,6 +30,7 @@ PAGES = (
     "/live",
     "/tables",
     "/tables/commerce_single_table",
+    "/evolve",
     "/sample",
     "/find?q=C1",
 )

@@ -57,7 +57,7 @@ def test_a_slash_goes_to_the_search_box_and_g_to_a_view(studio: Studio, page: Pa
     expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("g/t")
     expect(page.locator("#q")).to_have_value("g/t")
-    for letter, name in [("i", "Items"), ("c", "Console"), ("t", "Tables")]:
+    for letter, name in [("i", "Items"), ("c", "Console"), ("t", "Tables"), ("e", "Evolve")]:
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press("g")
         page.keyboard.press(letter)

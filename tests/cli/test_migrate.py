@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from tablewright import Engine
 from tests.commands import run
+from tests.server.waiting import wait_until
 
 OLD = """
 from tablewright import Attr, Entity, Table, attr, key
@@ -127,6 +129,44 @@ def test_apply_asks_first(managed: Versions) -> None:
     assert done.returncode == 2
     assert "add --yes" in done.stderr
     assert "status" not in managed.items()[-1]
+
+
+def deploy_index(engine: Engine) -> None:
+    """Create the index of the new version, as a template does, when the migration awaits it."""
+    key = {"TableName": "desk", "Key": {"PK": {"S": "$tablewright"}, "SK": {"S": "indexes"}}}
+
+    def is_checked() -> bool:
+        steps = engine.call("GetItem", key)["Item"].get("$steps", {"S": '{"done": 0}'})
+        return bool(json.loads(steps["S"])["done"])
+
+    wait_until(is_checked)
+    names = ("PK", "SK", "GSI1PK", "GSI1SK")
+    new = {
+        "IndexName": "gsi1",
+        "KeySchema": [
+            {"AttributeName": "GSI1PK", "KeyType": "HASH"},
+            {"AttributeName": "GSI1SK", "KeyType": "RANGE"},
+        ],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "desk",
+            "AttributeDefinitions": [{"AttributeName": n, "AttributeType": "S"} for n in names],
+            "GlobalSecondaryIndexUpdates": [{"Create": new}],
+        },
+    )
+
+
+def test_apply_waits_for_the_index_of_a_template(managed: Versions) -> None:
+    with Engine(managed.file) as engine, ThreadPoolExecutor(1) as threads:
+        deployed = threads.submit(deploy_index, engine)
+        done = run("migrate", "apply", managed.new, managed.file, "--template", "--yes")
+        deployed.result()
+    assert "wait for a template: the index gsi1, until it is ACTIVE" in done.stdout
+    assert "desk: waiting for a template: the index gsi1, until it is ACTIVE" in done.stderr
+    assert "desk: 5 steps done, 3 items changed" in done.stdout
 
 
 def test_apply_then_rollback_leaves_the_items_as_they_were(managed: Versions) -> None:

@@ -182,29 +182,58 @@ def titles(text: str) -> list[str]:
     return re.findall(r"^## \d+\. (.*)$", text, re.MULTILINE)
 
 
-def test_the_runbook_has_a_backfill_after_each_new_index() -> None:
+def test_the_runbook_migrates_the_items_when_all_new_indexes_exist() -> None:
     text = runbook(COMMERCE, stages(before_the_indexes(), NOW), ["1.json", "2.json"])
     assert text.startswith("# commerce: 2 updates\n")
     assert titles(text) == [
-        "Prepare",
-        "Deploy the program",
+        "Record the version",
         "Create gsi_status_orders of commerce_single_table",
-        "Backfill gsi_status_orders",
         "Create gsi_customer_status_orders of commerce_single_table",
-        "Backfill gsi_customer_status_orders",
+        "Deploy the program",
+        "Migrate the items",
+        "Complete the migration",
+    ]
+    assert "$ tablewright migrate apply commerce dynamodb://REGION --template\n" in text
+
+
+def test_an_index_that_only_the_old_version_reads_is_deleted_after_the_migration() -> None:
+    old = deepcopy(NOW)
+    properties = old["Resources"][TABLE]["Properties"]
+    properties["GlobalSecondaryIndexes"][0] |= {"IndexName": "gone"}
+    found = stages(old, NOW)
+    assert [len(stage.changes) for stage in found] == [1, 1]
+    assert titles(runbook(COMMERCE, found, ["1.json", "2.json"]))[1:] == [
+        f"Create {NOW['Resources'][TABLE]['Properties']['GlobalSecondaryIndexes'][0]['IndexName']} "
+        "of commerce_single_table",
+        "Stop the program",
+        "Migrate the items",
+        "Deploy the program",
+        "Delete gone of commerce_single_table",
+        "Complete the migration",
     ]
 
 
 def test_a_program_is_deployed_after_the_settings_that_it_needs() -> None:
-    old = before_the_indexes()
-    del old["Resources"][TABLE]["Properties"]["BillingMode"]
+    old = deepcopy(NOW)
+    properties = old["Resources"][TABLE]["Properties"]
+    del properties["BillingMode"]
+    properties["GlobalSecondaryIndexes"].append(index("gone"))
+    properties["AttributeDefinitions"].append({"AttributeName": "gonePK", "AttributeType": "S"})
     text = runbook(COMMERCE, stages(old, NOW), ["1.json", "2.json"])
-    assert titles(text)[:4] == [
-        "Prepare",
-        "Create gsi_status_orders of commerce_single_table",
+    assert titles(text)[1:6] == [
+        "Change settings and create tables",
+        "Stop the program",
+        "Migrate the items",
         "Deploy the program",
-        "Backfill gsi_status_orders",
+        "Delete gone of commerce_single_table",
     ]
+
+
+def test_a_change_of_settings_needs_no_migration() -> None:
+    old = deepcopy(NOW)
+    del old["Resources"][TABLE]["Properties"]["BillingMode"]
+    text = runbook(COMMERCE, stages(old, NOW), ["1.json"])
+    assert titles(text) == ["Change settings and create tables", "Deploy the program"]
 
 
 def test_an_index_with_other_keys_comes_before_the_program() -> None:
@@ -251,8 +280,8 @@ def test_the_command_compares_with_a_revision(
     assert done.stdout == (
         "out/1.json: create by_author of blog\nout/RUNBOOK.md: how to apply them\n"
     )
-    backfill = "tablewright backfill blog.py dynamodb://REGION --index by_author"
-    assert backfill in Path("out/RUNBOOK.md").read_text()
+    migrate = "tablewright migrate apply blog.py dynamodb://REGION --template"
+    assert migrate in Path("out/RUNBOOK.md").read_text()
     again = commands.run("publish", "cloudformation", "blog.py", "--since", "out/1.json", "-o", "x")
     assert again.stdout == (
         "The templates are equal; there is nothing to deploy.\n"
@@ -322,12 +351,18 @@ def test_keys_that_are_made_in_another_way_are_named(
     keys = key_changes(design, key_texts(before), (), name="blog.py")
     assert keys is not None
     assert keys.lines == (line,)
-    assert ("`tablewright backfill blog.py TARGET`" in keys.advice) is ("primary key" not in line)
+    migrates = "`tablewright migrate apply blog.py TARGET`" in keys.advice
+    assert migrates is ("primary key" not in line)
     assert ("stop all programs" in keys.advice) is ("the index gsi1" in line)
     assert ("A primary key cannot be changed in place" in keys.advice) is ("primary key" in line)
     found = stages(cloudformation(before), cloudformation(design))
     written = runbook(design, found, ["1.json"], name="blog.py", keys=keys)
-    assert f"- {line}\n\n{keys.advice}" in written
+    assert f"- {line}\n" in written
+    # `tablewright migrate` carries out every change but that of a primary key.
+    assert ("The migration below includes this" in written) is migrates
+    assert ("Migrate the items" in titles(written)) is migrates
+    assert ("Stop the program" in titles(written)) is (migrates and "stored as" in line)
+    assert (keys.advice in written) is not migrates
 
 
 def test_the_command_names_keys_that_are_made_in_another_way(
@@ -343,7 +378,7 @@ def test_the_command_names_keys_that_are_made_in_another_way(
     first, named, advice = done.stdout.splitlines()
     assert first == "Keys or unique values of stored items are new or changed:"
     assert named.startswith("  Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, ")
-    assert "`tablewright backfill blog.py TARGET`" in advice
+    assert "`tablewright migrate apply blog.py TARGET`" in advice
     assert not Path("out").exists()
     # With a change of the table, the runbook says it, too.
     module.write_text(
@@ -351,7 +386,8 @@ def test_the_command_names_keys_that_are_made_in_another_way(
     )
     done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
     assert named in done.stdout.splitlines()
-    assert f"- {named.strip()}\n\n{advice}" in Path("out/RUNBOOK.md").read_text()
+    written = Path("out/RUNBOOK.md").read_text()
+    assert f"The migration below includes this:\n\n- {named.strip()}\n" in written
 
 
 @pytest.mark.parametrize(
@@ -378,6 +414,8 @@ NEW_PLACES = """
     by_day = index(Blog.by_day, "DAY" / day, "POST" / post_id)
     of_day = index(Blog.days, day)
 """
+OLD_INDEX = 'gone = GSI("GSI9PK", "GSI9SK")'
+OLD_PLACE = 'gone = index(Blog.gone, "ALL", "POST" / post_id)'
 NEW_INDEXES = (
     'by_author = GSI("GSI1PK", "GSI1SK"); by_day = GSI("GSI2PK", "GSI2SK"); days = GSI("day")'
 )
@@ -400,8 +438,12 @@ class Simulation:
             found = self.engine.call("DescribeTable", {"TableName": words[4]})["Table"]
             assert {each["IndexStatus"] for each in found["GlobalSecondaryIndexes"]} == {"ACTIVE"}
         else:
-            assert words.pop(0) == "tablewright"
-            done = commands.run(*words)
+            assert words[:2] == ["tablewright", "migrate"]
+            if words[2] == "baseline":  # in a checkout of the old version
+                words[3] = "old.py"
+            else:
+                words.append("--yes")
+            done = commands.run(*words[1:])
             assert done.returncode == 0, done.stderr
 
 
@@ -409,13 +451,15 @@ def _entity(table: type[Table]) -> Any:
     return table.__table__.entities[0].type
 
 
+@pytest.mark.parametrize("is_removing", [False, True])
 def test_the_runbook_leads_to_complete_indexes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_removing: bool
 ) -> None:
-    """Each index can be read after its backfill, and refuses to be read before."""
+    """Indexes with composed keys can be read after the migration, and refuse it before."""
     monkeypatch.chdir(tmp_path)
     design = DESIGN.replace("primary =", "day: Attr[str] = attr()\n    primary =")
-    Path("old.py").write_text(design.format(index="pass", place="pass"))
+    index, place = (OLD_INDEX, OLD_PLACE) if is_removing else ("pass", "pass")
+    Path("old.py").write_text(design.format(index=index, place=place))
     Path("blog.py").write_text(design.format(index=NEW_INDEXES, place=NEW_PLACES))
     before = cloudformation(load("old.py"))
     Path("before.json").write_text(json.dumps(before))
@@ -445,8 +489,10 @@ def test_the_runbook_leads_to_complete_indexes(
             if title == "Deploy the program":
                 program = connect(engine, table)
                 program.run(put(post(post_id="new", author="ann", day="monday")))
-            if title.startswith(("Create days", "Backfill")):
-                readable.append(title.split()[1])
+            if title.startswith("Create days"):  # DynamoDB fills it
+                readable.append("days")
+            if title == "Migrate the items":
+                readable += ["by_author", "by_day"]
             for name, plan in reads.items():
                 if program is not None and name in readable:
                     assert len(program.run(plan)) == 4
@@ -455,3 +501,5 @@ def test_the_runbook_leads_to_complete_indexes(
                         program.run(plan)
         assert sorted(readable) == sorted(reads)
         assert simulation.template == cloudformation(load("blog.py"))
+        items = engine.call("Scan", {"TableName": "blog"})["Items"]
+        assert not any("GSI9PK" in item for item in items)

@@ -82,7 +82,7 @@ def open_workspace(arguments: Sequence[str], *, write: bool | None = None) -> Wo
     design = None if name is None else load_design(name)
     if target is not None and (design is None or target != MEMORY):
         _check_file(target, name)
-        workspace = Workspace(design, target, write=write)
+        workspace = Workspace(design, target, write=write, design_word=name)
         with failing_on(TablewrightError):  # such as a mistake in its name
             _ = workspace.transport
         return workspace

@@ -6,6 +6,7 @@
     renames         renames that are declared for one run, and those that are possible
     estimate        what a change costs: units, money, time
     report          all changes from one version to another, each with its estimate
+    plans           the changes and the steps of a migration, each with its estimate
 
 `design_changes` says what follows from a difference. This package must not know how a report is
 printed.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from tablewright.evolve.estimate import DEFAULT_ITEMS, ChangeCost, Workload
 from tablewright.evolve.live_tables import read_tables_at
+from tablewright.evolve.plans import AssessedPlan, AssessedStep, assess_plan
 from tablewright.evolve.renames import Rename, declare, find_renames, read_renames
 from tablewright.evolve.report import AssessedChange, Coexistence, DesignDiff, compare
 from tablewright.evolve.versions import DesignVersion, describe_version, read_file, read_lock_file
@@ -22,12 +24,15 @@ from tablewright.evolve.versions import DesignVersion, describe_version, read_fi
 __all__ = [
     "DEFAULT_ITEMS",
     "AssessedChange",
+    "AssessedPlan",
+    "AssessedStep",
     "ChangeCost",
     "Coexistence",
     "DesignDiff",
     "DesignVersion",
     "Rename",
     "Workload",
+    "assess_plan",
     "compare",
     "declare",
     "describe_version",

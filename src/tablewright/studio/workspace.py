@@ -17,6 +17,7 @@ Only the last previews are kept; an older token, or one of a restarted studio, m
 from __future__ import annotations
 
 import secrets
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -117,13 +118,20 @@ class Workspace:
     """What a studio shows. Views of several threads use it at the same time."""
 
     def __init__(
-        self, design: Design | None, target: str | Engine, *, write: bool | None = None
+        self,
+        design: Design | None,
+        target: str | Engine,
+        *,
+        write: bool | None = None,
+        design_word: str | None = None,
     ) -> None:
         """Create a workspace; the target is opened when it is first used.
 
         `write` allows changes; by default they are allowed unless the target is an endpoint.
+        `design_word` names the design on the command line, for the commands that pages show.
         """
         self.design = design
+        self._design_word = design_word
         self.target = target
         self.is_remote = isinstance(target, str) and "://" in target
         self.is_writable = not self.is_remote if write is None else write
@@ -145,6 +153,17 @@ class Workspace:
         if self.is_remote:
             return self.target
         return "memory" if self.target == ":memory:" else f"file: {self.target}"
+
+    @property
+    def has_own_data(self) -> bool:
+        """Whether the target outlives this studio; sample data in memory does not."""
+        return isinstance(self.target, str) and self.target != ":memory:"
+
+    def command(self, words: str) -> str:
+        """Return a command of Tablewright for the design and the target: `migrate plan`."""
+        named = self._design_word or ("DESIGN" if self.design is None else self.design.name)
+        target = self.target if isinstance(self.target, str) else "TARGET"
+        return f"tablewright {words} {shlex.quote(named)} {shlex.quote(target)}"
 
     @property
     def transport(self) -> Transport:

@@ -10,7 +10,7 @@ migrate baseline   records what the items of a table without a record are prepar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, 
 from tablewright.cli.items import confirm
 from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
 from tablewright.cli.transfer import progress_bars
-from tablewright.design_changes import Need
 from tablewright.errors import DuplicateValues, MigrationRefused
 from tablewright.presentation.printing import (
     make_console,
@@ -37,14 +36,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tablewright import Table
-    from tablewright.evolve import AssessedChange, ChangeCost, Workload
     from tablewright.migrations import (
-        DesignChange,
         MigrationPlan,
         MigrationProgress,
         MigrationReport,
         MigrationStatus,
-        MigrationStep,
     )
     from tablewright.verify import StoredReport
 
@@ -55,6 +51,10 @@ migrate = add_group(
 TABLE = option("The name of the table, if it differs from the design or is one of several.")
 RATE = option(
     "The maximum number of write units in a second. Default: as many as the table takes.", min=1.0
+)
+
+BY_TEMPLATE = flag(
+    "Indexes, TTL and stream are changed by a template: wait until the table is so.", "--template"
 )
 
 
@@ -93,6 +93,7 @@ def apply_changes(
     target: Target,
     table: str | None = TABLE,
     rate: float | None = RATE,
+    by_template: bool = BY_TEMPLATE,
     yes: Yes = False,
 ) -> None:
     """Prepare a table and its items for this design.
@@ -100,17 +101,20 @@ def apply_changes(
     Shows the steps and asks before it begins. To continue an interrupted run, run the same command
     again. What the version before reads stays until `migrate complete`; `migrate rollback` goes
     back. Old and new programs can run meanwhile if the plan says so.
+
+    With --template, deploy the template before or meanwhile: the command waits until its indexes
+    are ACTIVE.
     """
     from tablewright import migrations
 
     for chosen in _tables(design, table):
         with exit_on_error():
             (found,) = migrations.plan(target, chosen, table_name=table)
-        _print_plan(make_console(), found, rate)
+        _print_plan(make_console(), found, rate, by_template=by_template)
         if found.steps:
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
-            _run(migrations.apply, target, chosen, table, rate)
+            _run(migrations.apply, target, chosen, table, rate, by_template=by_template)
 
 
 @add_command(to=migrate)
@@ -119,6 +123,7 @@ def rollback(
     target: Target,
     table: str | None = TABLE,
     rate: float | None = RATE,
+    by_template: bool = BY_TEMPLATE,
     yes: Yes = False,
 ) -> None:
     """Go back to the version before the last migration.
@@ -132,7 +137,7 @@ def rollback(
         name = table or chosen.__table__.name
         if not yes:
             confirm(f"this undoes the migration of the table {name} at {target}")
-        _run(migrations.rollback, target, chosen, table, rate)
+        _run(migrations.rollback, target, chosen, table, rate, by_template=by_template)
 
 
 @add_command(to=migrate)
@@ -144,6 +149,7 @@ def complete(
         "Delete the items of entities that the design no longer has. Make a dump first."
     ),
     rate: float | None = RATE,
+    by_template: bool = BY_TEMPLATE,
     yes: Yes = False,
 ) -> None:
     """Remove what only the version before needs: attributes, sentinels and indexes.
@@ -160,7 +166,15 @@ def complete(
                 f"this removes what only the version before needs from the table {name} at "
                 f"{target}{lost}; it cannot be undone"
             )
-        _run(migrations.complete, target, chosen, table, rate, delete_removed=delete_removed)
+        _run(
+            migrations.complete,
+            target,
+            chosen,
+            table,
+            rate,
+            delete_removed=delete_removed,
+            by_template=by_template,
+        )
 
 
 @add_command(to=migrate)
@@ -276,6 +290,9 @@ def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
     with progress_bars() as show:
 
         def report(progress: MigrationProgress) -> None:
+            if progress.awaits:
+                say(f"{progress.table}: waiting for a template: {progress.awaits}")
+                return
             name = f"{progress.number}/{progress.steps} {progress.step}"
             show(name, progress.items, progress.expected)
 
@@ -285,117 +302,65 @@ def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
 # -- printing --------------------------------------------------------------------------------------
 
 
-def _print_plan(console: Console, plan: MigrationPlan, rate: float | None = None) -> None:
-    from tablewright.publish import changes_text
+def _print_plan(
+    console: Console,
+    plan: MigrationPlan,
+    rate: float | None = None,
+    *,
+    by_template: bool = False,
+) -> None:
+    from tablewright.evolve import assess_plan
+    from tablewright.publish import migration_text
 
     if not plan.steps:
-        typer.echo(f"{plan.table}: its items are prepared for this design; there is nothing to do")
+        typer.echo(f"{plan.table}: {migration_text.NOTHING_TO_DO}")
         return
-    work = _workload(plan, rate)
-    currency = work.prices.currency
+    found = assess_plan(plan, rate)
     print_title(console, f"{plan.table}: {plural(len(plan.changes), 'change')}")
-    print_changes(console, _assessed(plan, work), currency)
+    print_changes(console, found.changes, found.currency)
     print_title(console, f"\n{plural(len(plan.steps), 'step')}")
-    for number, step in enumerate(plan.steps, 1):
-        cost = _step_cost(plan, step, work)
-        fields = {"does": step.does}
-        if cost:
-            fields["costs"] = f"at most {changes_text.cost_text(cost, currency)}"
-        fields["undo"] = step.undo
+    for number, each in enumerate(found.steps, 1):
         done = " (done)" if number <= plan.done else ""
-        print_text(console, f"  {number}. {step}{done}", style="bold")
+        print_text(console, f"  {number}. {each.step}{done}", style="bold")
+        fields = migration_text.step_fields(each, found.currency, by_template=by_template)
         print_fields(console, fields, "     ")
     console.print()
-    print_text(console, _deployment(plan.changes))
-
-
-def _workload(plan: MigrationPlan, rate: float | None) -> Workload:
-    """Return what an estimate assumes: the items that the table reports."""
-    from tablewright.cost import load_prices
-    from tablewright.evolve.estimate import DEFAULT_ITEMS, DEFAULT_SIZE, TableLoad, Workload
-
-    items = DEFAULT_ITEMS if plan.items is None else plan.items
-    load = TableLoad(items, plan.size / plan.items if plan.items else DEFAULT_SIZE)
-    return Workload(load_prices(), rate or 1000, {plan.table: load})
-
-
-def _assessed(plan: MigrationPlan, work: Workload) -> list[AssessedChange]:
-    from tablewright.design_description import DesignDescription
-    from tablewright.evolve import AssessedChange
-    from tablewright.evolve.estimate import estimate
-
-    old, new = (DesignDescription({plan.table: each}) for each in (plan.old, plan.new))
-    return [AssessedChange(each, estimate(each, old, new, work)) for each in plan.changes]
-
-
-def _step_cost(plan: MigrationPlan, step: MigrationStep, work: Workload) -> ChangeCost:
-    from tablewright.evolve.estimate import estimate_step
-
-    return estimate_step(step, plan.changes, plan.old, plan.new, work, plan.table)
-
-
-def _deployment(changes: Sequence[DesignChange]) -> str:
-    """Return when programs of the old and the new version can run."""
-    if all(each.runs_together for each in changes):
-        return "Programs of both versions can run before, during and after the migration."
-    if all(each.is_deployable or each.need is Need.TABLE_UPDATE for each in changes):
-        return (
-            "Deploy the new version first: it can connect at once, and refuses what is not ready "
-            "yet. The old version cannot connect from the first step on; stop it before `verify` "
-            "ends, because what it writes lacks the new keys."
-        )
-    return (
-        "Stop the programs of the old version first: the versions cannot run together. Programs of "
-        "the new version can connect after the last step."
-    )
+    print_text(console, migration_text.deployment(plan.changes))
 
 
 def _print_status(console: Console, status: MigrationStatus) -> None:
+    from tablewright.publish import migration_text
+
     print_title(console, status.table)
     revision = status.revision
     if revision is None:
-        print_text(
-            console,
-            "  does not record which version of the design its items are prepared for; "
-            "`tablewright migrate baseline` records it",
-            "  ",
-        )
+        print_text(console, f"  {migration_text.NOT_RECORDED}", "  ")
         return
-    fields = {"prepared for": "this design" if not status.changes else "another version"}
-    if status.changes:
-        fields["differences"] = "\n".join(map(str, status.changes))
-    state = revision.state
-    if state is not None:
-        following = state.steps[state.done] if state.done < len(state.steps) else "the end"
-        items = "" if state.position is None else f", {state.position.items:,} items read"
-        fields[f"migrate {state.command}"] = (
-            f"{state.done} of {plural(len(state.steps), 'step')} done; next: {following}{items}"
-        )
-    if revision.lease is not None:
-        fields["executor"] = revision.lease.owner
-    if revision.previous is not None and state is None:
-        fields["not completed"] = "`migrate rollback` can go back; `migrate complete` ends that"
-    print_fields(console, fields, "  ")
+    first, *rest = migration_text.revision_fields(revision, status.changes)
+    differences = "\n".join(map(str, status.changes))
+    shown = [("differences", differences)] if status.changes else []
+    print_fields(console, [first, *shown, *rest], "  ")
 
 
 def _plan_document(plan: MigrationPlan) -> dict[str, Any]:
+    from tablewright.evolve import assess_plan
     from tablewright.publish import changes_text
 
-    work = _workload(plan, None)
+    found = assess_plan(plan)
     return {
         "table": plan.table,
         "items": plan.items,
         "done": plan.done,
-        "changes": [changes_text.change_members(each) for each in _assessed(plan, work)],
+        "changes": [changes_text.change_members(each) for each in found.changes],
         "steps": [
             {
-                "name": each.name,
-                "part": each.part,
-                "does": each.does,
-                "undo": each.undo,
-                "cost": _step_cost(plan, each, work),
+                "name": each.step.name,
+                "part": each.step.part,
+                "does": each.step.does,
+                "undo": each.step.undo,
+                "cost": each.cost,
             }
-            for each in plan.steps
+            for each in found.steps
         ],
     }
 

@@ -61,7 +61,7 @@ def plan(
 ) -> list[MigrationPlan]:
     """Return what `apply` would do to each table; nothing is written, not even a lease."""
     with _opened(target, tables, table_name) as database:
-        return [database.run(Apply(_version(database, each)).preview()) for each in tables]
+        return [database.run(Apply(version_of(database, each)).preview()) for each in tables]
 
 
 def apply(
@@ -71,10 +71,13 @@ def apply(
     progress: Report | None = None,
     units_per_second: float | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    by_template: bool = False,
 ) -> list[MigrationReport]:
     """Prepare tables and their items for the declared version; run it again to continue.
 
-    `units_per_second` limits the write units. If another executor is at work, wait `lease_seconds`
+    `units_per_second` limits the write units. With `by_template`, a template creates the indexes
+    and enables TTL and stream: their steps wait until the table is so, however long that takes, and
+    `progress` says what is awaited. If another executor is at work, wait `lease_seconds`
     to see whether it makes progress, and raise MigrationBusy if it does. Raises MigrationRefused if
     the change cannot be carried out, and DuplicateValues if stored items share a unique value;
     then nothing was changed.
@@ -83,9 +86,10 @@ def apply(
         "progress": progress,
         "units_per_second": units_per_second,
         "lease_seconds": lease_seconds,
+        "by_template": by_template,
     }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Apply(_version(database, each), **options)) for each in tables]
+        return [database.run(Apply(version_of(database, each), **options)) for each in tables]
 
 
 def rollback(
@@ -95,18 +99,21 @@ def rollback(
     progress: Report | None = None,
     units_per_second: float | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    by_template: bool = False,
 ) -> list[MigrationReport]:
     """Prepare tables and items for the version before again, and remove what the new one added.
 
-    `tables` are those of the old version. It is possible until `complete`.
+    `tables` are those of the old version. It is possible until `complete`. With `by_template`, wait
+    until a template has deleted the indexes of the new version.
     """
     options: dict[str, Any] = {
         "progress": progress,
         "units_per_second": units_per_second,
         "lease_seconds": lease_seconds,
+        "by_template": by_template,
     }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Rollback(_version(database, each), **options)) for each in tables]
+        return [database.run(Rollback(version_of(database, each), **options)) for each in tables]
 
 
 def complete(
@@ -117,19 +124,22 @@ def complete(
     progress: Report | None = None,
     units_per_second: float | None = None,
     lease_seconds: float = LEASE_SECONDS,
+    by_template: bool = False,
 ) -> list[MigrationReport]:
     """Remove what only the version before needs; this cannot be undone.
 
-    The items of removed entities stay, unless `delete_removed` is true.
+    The items of removed entities stay, unless `delete_removed` is true. With `by_template`, wait
+    until a template has deleted the indexes of the version before.
     """
     options: dict[str, Any] = {
         "progress": progress,
         "units_per_second": units_per_second,
         "lease_seconds": lease_seconds,
+        "by_template": by_template,
         "delete_removed": delete_removed,
     }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Complete(_version(database, each), **options)) for each in tables]
+        return [database.run(Complete(version_of(database, each), **options)) for each in tables]
 
 
 def baseline(target: Target, *tables: type[Table], table_name: str | None = None) -> None:
@@ -141,7 +151,7 @@ def baseline(target: Target, *tables: type[Table], table_name: str | None = None
     with _opened(target, tables, table_name) as database:
         for each in tables:
             database.run(Prepare(each.__table__, record=False))  # it is as declared
-            database.run(Baseline(_version(database, each)))
+            database.run(Baseline(version_of(database, each)))
 
 
 def status(
@@ -152,13 +162,14 @@ def status(
         return [
             MigrationStatus(
                 database.table_names[each.__table__],
-                *database.run(ReadRevision(_version(database, each))),
+                *database.run(ReadRevision(version_of(database, each))),
             )
             for each in tables
         ]
 
 
-def _version(database: Database, table: type[Table]) -> Version:
+def version_of(database: Database, table: type[Table]) -> Version:
+    """Return the declared version of a table, with the name that it has in a database."""
     compiled = table.__table__
     design = describe_design(table).tables[compiled.name]
     return Version(compiled, design, definition(compiled, database.table_names[compiled]))

@@ -5,6 +5,7 @@ revision.py    what the record of a table says: the design that its items are pr
 steps.py       the steps from one version to another, in their order
 rewriting.py   from a stored item of one version to the item of the other
 sweep.py       read a whole table and write the items that differ, fenced and throttled
+awaiting.py    the steps that a template does, and that an executor only waits for
 executing.py   carry out the steps of a migration
 migrate.py     the plans: baseline, apply, rollback, complete
 """

@@ -28,6 +28,12 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
 from tablewright.plan.backfill.throttling import Pace
+from tablewright.plan.migration.awaiting import (
+    FIRST_DELAY,
+    LONGEST_DELAY,
+    awaited,
+    is_reached,
+)
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -44,7 +50,7 @@ from tablewright.plan.migration.sweep import (
     read_page,
     write_changes,
 )
-from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.plan import Context, Request, Steps, Wait
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.writes.action import Action, Verdict
 from tablewright.plan.writes.effect import named_key
@@ -70,6 +76,8 @@ class MigrationProgress(Struct, frozen=True):
     items: int = 0
     changed: int = 0
     expected: int | None = None
+    #: What the step awaits from a template; "" if it awaits nothing.
+    awaits: str = ""
 
 
 #: Is called with the progress after each page and step.
@@ -118,6 +126,8 @@ class StepRun:
         pace: Pace,
         limit: RateLimit,
         report: Report | None,
+        *,
+        by_template: bool = False,
     ) -> None:
         self._work = work
         self._executor = executor
@@ -125,6 +135,7 @@ class StepRun:
         self._pace = pace
         self._limit = limit
         self._progress = report
+        self._by_template = by_template
         self._table = work.version.table
         self.state = work.state or MigrationState(work.command, work.steps)
         self.changed = 0
@@ -139,6 +150,8 @@ class StepRun:
         self._report(step, 0, 0)
         name, structure = self._executor.name, self._work.version.structure
         match step.name:
+            case _ if self._awaits(step):
+                yield from self._await(step)
             case "check":
                 yield from self._check(step)
             case "create-index":
@@ -164,6 +177,18 @@ class StepRun:
                 return  # the state ends with it
         self.state = replace(self.state, done=number, position=None)
         yield from self._executor.save(self.state)
+
+    def _awaits(self, step: MigrationStep) -> str:
+        """Return what a step awaits from a template; "" if this executor does it."""
+        return awaited(step) if self._by_template else ""
+
+    def _await(self, step: MigrationStep) -> Steps[None]:
+        """Wait until a template has done a step; record meanwhile that this executor is alive."""
+        delay = FIRST_DELAY
+        while not (yield from is_reached(step, self._executor.name)):
+            yield Wait(delay)
+            delay = min(LONGEST_DELAY, delay * 1.5)
+            yield from self._executor.save(self.state)
 
     def _record_indexes(self) -> Steps[None]:
         """Record in the index record that all items have all keys."""
@@ -358,6 +383,7 @@ class StepRun:
                     items,
                     changed,
                     count,
+                    self._awaits(step),
                 )
             )
 

@@ -36,6 +36,7 @@ from tablewright.plan.backfill.throttling import Pace, retry_throttled
 from tablewright.plan.migration.executing import Report, StepRun, Version, Work
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
+    Command,
     Executor,
     Revision,
     acquire,
@@ -110,6 +111,7 @@ class _Migration(Plan[MigrationReport]):
         progress: Report | None = None,
         units_per_second: float | None = None,
         lease_seconds: float = LEASE_SECONDS,
+        by_template: bool = False,
     ) -> None:
         self._version = version
         self._table = version.table
@@ -117,6 +119,7 @@ class _Migration(Plan[MigrationReport]):
         self._progress = progress
         self._units_per_second = units_per_second
         self._lease_seconds = lease_seconds
+        self._by_template = by_template
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._table.entities)
@@ -152,7 +155,9 @@ class _Migration(Plan[MigrationReport]):
             yield from executor.release()
             return MigrationReport(executor.name)
         limit = RateLimit(self._units_per_second)
-        run = StepRun(work, executor, context, pace, limit, self._progress)
+        run = StepRun(
+            work, executor, context, pace, limit, self._progress, by_template=self._by_template
+        )
         if work.state is None:
             yield from executor.begin(run.state, work.target)
         done = run.state.done
@@ -171,12 +176,17 @@ def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescrip
     found = yield from describe_table(name)
     if found is None:
         raise TableNotFound(f"the table {name!r} does not exist")
-    answer = yield Request("DescribeTimeToLive", {"TableName": name})
-    found = replace(found, ttl=read_ttl(msgspec.json.decode(answer)))
+    found = yield from _with_ttl(found)
     revision = yield from read_revision(table, name)
     if revision is None:
         raise not_managed(name)
     return revision, found
+
+
+def _with_ttl(found: TableDescription) -> Steps[TableDescription]:
+    """Return a description with the TTL, which DescribeTable does not return."""
+    answer = yield Request("DescribeTimeToLive", {"TableName": found.name})
+    return replace(found, ttl=read_ttl(msgspec.json.decode(answer)))
 
 
 class MigrationPreview(Plan[MigrationPlan]):
@@ -190,19 +200,20 @@ class MigrationPreview(Plan[MigrationPlan]):
         table = self._migration._table
         name = context.name_of(table)
         revision, found = yield from read_state(table, name)
-        work = self._migration._work(revision, found)
-        done = 0 if work.state is None else work.state.done
-        state = found.state
-        return MigrationPlan(
-            name,
-            work.changes,
-            work.steps,
-            revision.design,
-            work.design,
-            state.items,
-            state.size,
-            done,
-        )
+        return _plan_of(self._migration._work(revision, found), revision)
+
+
+def _plan_of(work: Work, revision: Revision) -> MigrationPlan:
+    return MigrationPlan(
+        work.found.name,
+        work.changes,
+        work.steps,
+        revision.design,
+        work.design,
+        work.found.state.items,
+        work.found.state.size,
+        0 if work.state is None else work.state.done,
+    )
 
 
 class Apply(_Migration):
@@ -386,6 +397,60 @@ class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
         if revision is None:
             return None, ()
         return revision, tuple(_changes(name, revision.design, self._version.design))
+
+
+class MigrationInspection(Struct, frozen=True):
+    """What a table records, and what comes next."""
+
+    #: None: the table does not record a version.
+    revision: Revision | None = None
+    #: What the command that is under way does, or what `apply` would do.
+    plan: MigrationPlan | None = None
+    #: Why this command cannot be carried out with the declared version; "" if it can.
+    problem: str = ""
+
+
+class Inspect(Plan[MigrationInspection]):
+    """Read what a table records and what comes next, in three requests; nothing is written.
+
+    If the command is refused, the plan has the changes and no steps.
+    """
+
+    def __init__(self, version: Version) -> None:
+        self._version = version
+        self._entity = version.table.entities[0]
+
+    def _steps(self, context: Context) -> Steps[MigrationInspection]:
+        name, version = context.name_of(self._version.table), self._version
+        found = yield from describe_table(name)
+        if found is None:
+            raise TableNotFound(f"the table {name!r} does not exist")
+        revision = yield from read_revision(version.table, name)
+        if revision is None:
+            return MigrationInspection()
+        found = yield from _with_ttl(found)
+        state = revision.state
+        command = _COMMANDS["apply" if state is None else state.command](version)
+        try:
+            return MigrationInspection(revision, _plan_of(command._work(revision, found), revision))
+        except MigrationRefused as error:
+            plan = MigrationPlan(
+                name,
+                tuple(_changes(name, revision.design, version.design)),
+                (),
+                revision.design,
+                version.design,
+                found.state.items,
+                found.state.size,
+            )
+            return MigrationInspection(revision, plan, str(error))
+
+
+_COMMANDS: dict[Command, type[_Migration]] = {
+    "apply": Apply,
+    "rollback": Rollback,
+    "complete": Complete,
+}
 
 
 class Baseline(Plan[None]):

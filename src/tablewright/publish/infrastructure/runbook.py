@@ -1,15 +1,17 @@
-"""Runbook: how to apply the stages of a change, and what stored items need because keys changed.
+"""Runbook: how to apply the stages of a change, and what stored items need.
 
-    prepare       record that the new indexes are not complete: programs may connect without them
-    program       from now on, all items that are written have the keys of all new indexes
+    record        which version of the design the stored items have, once for each table
     1. template   creates an index; wait until it is ACTIVE
-       backfill   gives its keys to the items that were stored before; then it can be read
     2. …
+    program       from now on, all items that are written have the keys of all new indexes
+    migrate       gives them to the items that were stored before; then the indexes can be read
+                  (before the program, if both versions cannot run together)
+    3. template   deletes an index that the old version has read
+    complete      removes what only the old version needs
 
-The program is deployed after the first template if that changes more than indexes: it needs new
-tables and their settings to connect. An index with other keys than before is deleted and created
-again, and a program cannot connect to a table with the old one; then the program and all backfills
-come last.
+An index with other keys than before is deleted and created again. `tablewright migrate` does not do
+that, and a program cannot connect to a table with the old one; then all templates come first, then
+the program and the backfills.
 
 A template has the keys of tables and indexes, not what an entity writes into them. So two designs
 with equal templates can differ in this: a changed template, format or `when=`, another place in an
@@ -39,13 +41,31 @@ this change takes {updates}. Apply the steps in this order. CloudFormation does 
 new index is filled, and refuses the next update before that: wait for `ACTIVE` after each template.
 Replace STACK and REGION by yours."""
 
-_PREPARE = """\
-Record which indexes are complete now. From then on, programs with the new declarations can connect
-before the new indexes exist, and cannot read them before their backfills."""
+_RECORD = """\
+Only once for each table, and in a checkout of the version that the running programs have: record
+that the stored items have this version. `tablewright migrate status` says if it is recorded."""
 
 _PROGRAM = """\
 Deploy the program with the new declarations, and wait until no older version runs: what it writes
-has the keys of all new indexes."""
+has the keys of all new indexes. It cannot read the new indexes before the items are migrated. If
+`tablewright migrate plan` says that the versions cannot run together, stop the old version now, and
+deploy the new one after the next step."""
+
+_STOP = """\
+Stop all programs of the old version: it cannot run together with the new one, and the new one
+cannot connect before the items are migrated."""
+
+_PROGRAM_ONLY = """\
+Deploy the program with the new declarations, and wait until no older version runs."""
+
+_MIGRATE = """\
+Give the items that were stored before what the new version reads. With `--template`, the command
+changes no index; if one is missing, it waits for it. If the command is interrupted, run it again.
+`tablewright migrate rollback` goes back."""
+
+_COMPLETE = """\
+When you no longer want to go back: remove what only the old version needs. This cannot be undone.
+The next migration begins after it."""
 
 _BACKFILL = """\
 Give the items that were stored before the keys of the new index. If the command is interrupted, run
@@ -59,14 +79,17 @@ _KEYS = """\
 Keys or unique values of stored items are also new or changed. The steps below do not include this;
 deploy that change separately, before or after:"""
 
+_KEYS_INCLUDED = """\
+Keys or unique values of stored items are also new or changed. The migration below includes this:"""
+
 _PRIMARY_KEY = "A primary key cannot be changed in place: declare another table and copy the items."
 _CHANGED_KEYS = (
-    "Changed keys: stop all programs of the old version, run `tablewright backfill {name} TARGET`, "
-    "then start the new version."
+    "Changed keys: stop all programs of the old version, run `tablewright migrate apply {name} "
+    "TARGET`, then start the new version."
 )
 _ADDED_KEYS = (
     "New keys and unique values: deploy the new version, wait until the old one has ended, then "
-    "run `tablewright backfill {name} TARGET`."
+    "run `tablewright migrate apply {name} TARGET`."
 )
 _GUIDE = "See `tablewright help changes`."
 
@@ -111,28 +134,49 @@ class _Runbook:
         count = len(self._stages)
         updates = "one update" if count == 1 else f"{count} updates"
         parts = [f"# {self._title}: {updates}", _INTRODUCTION.format(updates=updates)]
-        if self._keys is not None:
-            listed = "\n".join(f"- {line}" for line in self._keys.lines)
-            parts += [_KEYS, listed, self._keys.advice]
+        keys = self._keys
+        if keys is not None:
+            listed = "\n".join(f"- {line}" for line in keys.lines)
+            is_included = not self._changed and not keys.is_moving
+            parts += [_KEYS_INCLUDED, listed] if is_included else [_KEYS, listed, keys.advice]
+            keys = keys if is_included else None
         if self._changed:
             names = ", ".join(f"{each.index} of {each.table}" for each in self._changed)
             parts.append(_CHANGED.format(names=names))
-        elif self._created:
-            tables = dict.fromkeys(each.table for each in self._created)
-            commands = (self._command(table, "--prepare") for table in tables)
-            self._add("Prepare", _PREPARE, commands)
-        program_at = len(self._stages) if self._changed else int(self._stages[0].has_other_changes)
-        if program_at == 0:
-            self._add("Deploy the program", _PROGRAM)
-        for number, (stage, file) in enumerate(zip(self._stages, files, strict=True), 1):
-            self._add_template(stage, file)
-            if number == program_at:
-                self._add("Deploy the program", _PROGRAM)
-            if not self._changed:
-                self._add_backfill(stage.changes)
+        staged = list(zip(self._stages, files, strict=True))
         if self._changed:
-            self._add_backfill(self._created)
+            for stage, file in staged:
+                self._add_template(stage, file)
+            self._add("Deploy the program", _PROGRAM_ONLY)
+            self._add_backfill()
+        else:
+            self._add_migration(staged, keys)
         return "\n\n".join([*parts, *self._steps]) + "\n"
+
+    def _add_migration(self, staged: list[tuple[Stage, str]], keys: KeyChanges | None) -> None:
+        """Add the steps of `tablewright migrate` for tables whose indexes or keys change."""
+        changed = [change.table for stage, _ in staged for change in stage.changes]
+        tables = list(dict.fromkeys([*changed, *(() if keys is None else keys.tables)]))
+        if tables:
+            self._add("Record the version", _RECORD, self._commands(tables, "baseline"))
+        last = [each for each in staged if _only_deletes(each[0])]
+        for stage, file in staged[: len(staged) - len(last)]:
+            self._add_template(stage, file)
+        migrating = self._commands(tables, "apply", " --template")
+        if last or (keys is not None and keys.is_changing):
+            self._add("Stop the program", _STOP)
+            self._add("Migrate the items", _MIGRATE, migrating)
+            self._add("Deploy the program", _PROGRAM_ONLY)
+        elif tables:
+            self._add("Deploy the program", _PROGRAM)
+            self._add("Migrate the items", _MIGRATE, migrating)
+        else:
+            self._add("Deploy the program", _PROGRAM_ONLY)
+        for stage, file in last:
+            self._add_template(stage, file)
+        if tables:
+            commands = self._commands(tables, "complete", " --template")
+            self._add("Complete the migration", _COMPLETE, commands)
 
     def _add(self, title: str, text: str, commands: Iterable[str] = ()) -> None:
         number = sum(step.startswith("## ") for step in self._steps) + 1
@@ -148,16 +192,26 @@ class _Runbook:
         if waits:
             self._steps.append('Repeat the last command until it prints `"ACTIVE"`.')
 
-    def _add_backfill(self, changes: Iterable[IndexChange]) -> None:
-        created = [each for each in changes if each.is_created and self._is_composed(each)]
+    def _add_backfill(self) -> None:
+        created = [each for each in self._created if self._is_composed(each)]
         if created:
-            commands = (self._command(each.table, f"--index {each.index}") for each in created)
+            commands = [
+                f"tablewright backfill {self._name} dynamodb://REGION{self._selected(each.table)} "
+                f"--index {each.index}"
+                for each in created
+            ]
             indexes = ", ".join(each.index for each in created)
             self._add(f"Backfill {indexes}", _BACKFILL, commands)
 
-    def _command(self, table: str, option: str) -> str:
-        selected = f" --table {table}" if len(self._tables) > 1 else ""
-        return f"tablewright backfill {self._name} dynamodb://REGION{selected} {option}"
+    def _commands(self, tables: Iterable[str], command: str, option: str = "") -> list[str]:
+        return [
+            f"tablewright migrate {command} {self._name} dynamodb://REGION{self._selected(each)}"
+            f"{option}"
+            for each in tables
+        ]
+
+    def _selected(self, table: str) -> str:
+        return f" --table {table}" if len(self._tables) > 1 else ""
 
     def _is_composed(self, change: IndexChange) -> bool:
         """Whether the program composes keys of an index; DynamoDB fills others by itself."""
@@ -166,6 +220,10 @@ class _Runbook:
             for entity in self._tables[change.table].entities
             for key in entity.indexes
         )
+
+
+def _only_deletes(stage: Stage) -> bool:
+    return bool(stage.changes) and not any(each.is_created for each in stage.changes)
 
 
 def _wait(change: IndexChange) -> str:
@@ -178,6 +236,12 @@ class KeyChanges(Struct, frozen=True):
 
     lines: tuple[str, ...]
     advice: str
+    #: The tables whose keys change.
+    tables: tuple[str, ...] = ()
+    #: Whether a primary key changes, which no migration carries out in place.
+    is_moving: bool = False
+    #: Whether a key that stored items have changes, so that both versions cannot run together.
+    is_changing: bool = False
 
 
 def key_texts(design: Design) -> dict[str, dict[str, str]]:
@@ -193,18 +257,21 @@ def key_changes(
     Indexes that are `created` have a step of their own; `name` is the design as the command line
     takes it.
     """
-    changed, added = list[KeyDifference](), list[str]()
+    changed, added, tables = list[KeyDifference](), list[str](), list[str]()
     for table in (each.__table__ for each in design.tables):
         if table.name in before:
             new = {each.index for each in created if each.table == table.name}
             record = complete_record(before[table.name])
-            changed += record.differences(table.entities).values()
-
-            added += _additions(table, record, new)
+            different = record.differences(table.entities).values()
+            additions = _additions(table, record, new)
+            changed += different
+            added += additions
+            tables += [table.name] if different or additions else []
     if not changed and not added:
         return None
+    is_moving = any(each.key == PRIMARY_KEY for each in changed)
     advice = [
-        *([_PRIMARY_KEY] if any(each.key == PRIMARY_KEY for each in changed) else []),
+        *([_PRIMARY_KEY] if is_moving else []),
         *(
             [_CHANGED_KEYS.format(name=name)]
             if any(each.key != PRIMARY_KEY for each in changed)
@@ -213,7 +280,8 @@ def key_changes(
         *([_ADDED_KEYS.format(name=name)] if added else []),
         _GUIDE,
     ]
-    return KeyChanges((*map(str, changed), *added), " ".join(advice))
+    lines = (*map(str, changed), *added)
+    return KeyChanges(lines, " ".join(advice), tuple(tables), is_moving, bool(changed))
 
 
 def _additions(table: TableMap, record: IndexRecord, new: Collection[str]) -> list[str]:

@@ -4,6 +4,10 @@ CloudFormation creates or deletes at most one global index of a table in one upd
 change of n indexes takes n updates. Each stage is a complete template: it differs from the one
 before it by at most one global index of each table, and its key attributes are exactly those that
 its keys need. Other changes, and new tables with all their indexes, are in the first stage.
+
+Indexes that are only deleted come last: the old version of a program reads them, so the new version
+is deployed before. The first stage deletes none of them if it has other changes, which that version
+needs.
 """
 
 from __future__ import annotations
@@ -52,27 +56,29 @@ def stages(before: Template, after: Template) -> list[Stage]:
         return []
     was, now = before["Resources"], after["Resources"]
     _refuse_replacement(was, now)
-    pending = {
-        logical_id: list(_index_changes(was[logical_id]["Properties"], found["Properties"]))
+    properties = {
+        logical_id: (was[logical_id]["Properties"], found["Properties"])
         for logical_id, found in now.items()
         if logical_id in was
     }
-    found: list[Stage] = []
-    indexes = {logical_id: _indexes(was[logical_id]["Properties"]) for logical_id in pending}
+    indexes = {logical_id: _indexes(old) for logical_id, (old, _) in properties.items()}
     has_other_changes = _with_indexes(after, was, indexes) != before
-    while any(pending.values()) or not found:
-        changes = []
-        for logical_id, actions in pending.items():
-            if actions:
-                change = actions.pop(0)
-                if change.is_created:
-                    wanted = _indexes(now[logical_id]["Properties"])
-                    indexes[logical_id][change.index] = wanted[change.index]
-                else:
-                    del indexes[logical_id][change.index]
-                changes.append(change)
-        template = _with_indexes(after, was, indexes)
-        found.append(Stage(template, tuple(changes), has_other_changes and not found))
+    found: list[Stage] = []
+    for yield_changes in (_creations, _deletions):
+        pending = {each: list(yield_changes(*pair)) for each, pair in properties.items()}
+        while any(pending.values()) or (has_other_changes and not found):
+            changes = []
+            for logical_id, actions in pending.items():
+                if actions:
+                    change = actions.pop(0)
+                    if change.is_created:
+                        wanted = _indexes(now[logical_id]["Properties"])
+                        indexes[logical_id][change.index] = wanted[change.index]
+                    else:
+                        del indexes[logical_id][change.index]
+                    changes.append(change)
+            template = _with_indexes(after, was, indexes)
+            found.append(Stage(template, tuple(changes), has_other_changes and not found))
     return found
 
 
@@ -107,15 +113,21 @@ def _indexes(properties: Template) -> dict[str, Template]:
     return {index["IndexName"]: index for index in properties.get("GlobalSecondaryIndexes", ())}
 
 
-def _index_changes(was: Template, now: Template) -> Iterator[IndexChange]:
-    """Yield the deletions, then the creations; a changed index is deleted and created."""
+def _creations(was: Template, now: Template) -> Iterator[IndexChange]:
+    """Yield the creations; a changed index is deleted before."""
     table, old, new = now["TableName"], _indexes(was), _indexes(now)
-    for name, index in old.items():
-        if new.get(name) != index:
+    changed = [name for name, index in new.items() if old.get(name) != index]
+    for name in changed:
+        if name in old:
             yield IndexChange(table, name, is_created=False)
-    for name, index in new.items():
-        if old.get(name) != index:
-            yield IndexChange(table, name, is_created=True)
+    for name in changed:
+        yield IndexChange(table, name, is_created=True)
+
+
+def _deletions(was: Template, now: Template) -> Iterator[IndexChange]:
+    """Yield the deletions of indexes that are no longer declared."""
+    for name in sorted(_indexes(was).keys() - _indexes(now).keys()):
+        yield IndexChange(now["TableName"], name, is_created=False)
 
 
 def _with_indexes(

@@ -179,6 +179,12 @@ def facts(values: Iterable[tuple[str, str]]) -> Markup:
     return element("dl.facts", pairs)
 
 
+def definitions(values: Iterable[tuple[str, Child]]) -> Markup:
+    """Return names with their values beside them."""
+    pairs = [each for name, value in values for each in (element("dt", name), element("dd", value))]
+    return element("dl.dl", pairs)
+
+
 # --- forms and links ----------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 // What pages do beyond htmx: keys and copying. "/" goes to the search box, "g" and a letter to a view.
-const VIEWS = { d: "/design", p: "/patterns", i: "/items", c: "/console", l: "/live", t: "/tables" };
+const VIEWS = {
+  d: "/design", p: "/patterns", i: "/items", c: "/console", l: "/live", t: "/tables", e: "/evolve",
+};
 const CHORD_MS = 900;
 let lastG = -CHORD_MS;
 

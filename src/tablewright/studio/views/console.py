@@ -284,8 +284,7 @@ def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) 
             for each in patterns[:MAX_PATTERNS]
         ]
         rows.append(("patterns", element("span", join(links, ", "))))
-    listed = [each for name, value in rows for each in (element("dt", name), element("dd", value))]
-    return _explained(verdict, element("dl.dl", listed))
+    return _explained(verdict, parts.definitions(rows))
 
 
 def _remark(found: StatementPlan) -> str:

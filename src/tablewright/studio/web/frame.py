@@ -27,6 +27,7 @@ VIEWS = (
     ("Console", "/console", "c"),
     ("Live", "/live", "l"),
     ("Tables", "/tables", "t"),
+    ("Evolve", "/evolve", "e"),
 )
 #: How often a page asks whether the target answers.
 ASK_AGAIN = "every 4s"
@@ -43,7 +44,7 @@ STATIC = (
     *("studio.js", "console.js", "live.js", "htmx.min.js"),
 )
 #: The views that need a design.
-DESIGN_VIEWS = frozenset({"Design", "Patterns"})
+DESIGN_VIEWS = frozenset({"Design", "Patterns", "Evolve"})
 
 
 class WebPage(Struct, frozen=True):

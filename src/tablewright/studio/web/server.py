@@ -25,6 +25,7 @@ from tablewright.server.limits import Limits
 from tablewright.studio.views import (
     console,
     design,
+    evolve,
     find,
     item,
     item_edit,
@@ -59,7 +60,7 @@ NO_IPV6 = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 
 View = Callable[..., WebPage | WebResponse]
 
-MODULES = (frame, design, find, item, item_edit, console, live, items, patterns, tables)
+MODULES = (frame, design, find, item, item_edit, console, live, items, patterns, tables, evolve)
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
     for module in MODULES
