@@ -57,7 +57,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.description import describe_keys
 from tablewright.plan.migration.revision import Revision, revision_of
 from tablewright.plan.plan import Request, Steps
-from tablewright.plan.writes.guard import WriteExpressions
+from tablewright.plan.writes.guard import StoredValues, WriteExpressions
 from tablewright.values import Item, Value
 
 #: What messages call the primary key.
@@ -286,6 +286,49 @@ def replace_descriptions(
     for each, difference in differences.items():
         update.set(f"${each}", {"S": difference.declared})
     update.change_names("DELETE", _COMPLETE, differences)
+    yield update.request()
+
+
+def record_keys(
+    table: TableMap, name: str, former_types: Collection[str], fence: StoredValues
+) -> Steps[None]:
+    """End a migration: all items of a table have the declared keys, and only those.
+
+    Names and descriptions of keys that its entities no longer have, and of `former_types`, are
+    removed: a program that declares them again must not take the stored keys for complete. Every
+    request requires the attributes of `fence`; raise ConditionalCheckFailedException.
+    """
+    record = (yield from read_record(table, name)) or IndexRecord(frozenset())
+    texts = describe_all(table)
+    complete = {each for entity in table.entities for each in _complete_names(entity, None)}
+    types = tuple(f" {each}" for each in (*(e.type_name for e in table.entities), *former_types))
+    stale = {
+        each
+        for each in record.complete.union(record.descriptions)
+        if each.endswith(types) and each not in complete.union(texts)
+    }
+    update = _Update(table, name)
+    update.expressions.require_unchanged(fence)
+    update.set(_POSITION, None)
+    if stale & record.complete:
+        update.change_names("DELETE", _COMPLETE, stale & record.complete)
+    yield update.request()
+    changes: dict[str, Value | None] = {
+        f"${each}": {"S": text}
+        for each, text in texts.items()
+        if record.descriptions.get(each) != text
+    }
+    changes |= {f"${each}": None for each in stale if each in record.descriptions}
+    remaining = iter(changes.items())
+    while batch := list(islice(remaining, _DESCRIPTIONS)):
+        update = _Update(table, name)
+        update.expressions.require_unchanged(fence)
+        for attribute, value in batch:
+            update.set(attribute, value)
+        yield update.request()
+    update = _Update(table, name)
+    update.expressions.require_unchanged(fence)
+    update.change_names("ADD", _COMPLETE, complete)
     yield update.request()
 
 

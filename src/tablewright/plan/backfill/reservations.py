@@ -2,7 +2,7 @@
 
     stored sentinel                      what follows
     none                                 it is written, if the item still has the value
-    names the item                       nothing
+    names the item                       nothing, or it gets the attributes that it should keep
     names another item with the value    a duplicate
     names an item without the value      it is replaced
     names no item (another `keep`)       it is replaced
@@ -54,8 +54,9 @@ from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_val
 from tablewright.plan.writes.write import wait_for_writers
 from tablewright.values import Item
 
-#: How many values are reserved in one transaction: each takes two of its 100 actions.
-_TOGETHER = MAX_TRANSACTION_ACTIONS // 2
+#: How many values are reserved in one transaction: each takes two of its 100 actions, and one is
+#: left for the check of a fence.
+_TOGETHER = (MAX_TRANSACTION_ACTIONS - 1) // 2
 
 
 class Claim(Struct, frozen=True):
@@ -83,6 +84,13 @@ class Claim(Struct, frozen=True):
     def owns(self, found: Item) -> bool:
         """Return whether a stored sentinel is that of the item."""
         names = [attribute.stored for attribute in self.unique.owned_by]
+        return stored_values(found, names) == stored_values(self.sentinel, names)
+
+    def is_current(self, found: Item) -> bool:
+        """Return whether a stored sentinel of the item has all that it should contain."""
+        if not self.names_owner:
+            return True  # then it cannot be replaced safely
+        names = [attribute.stored for attribute in self.unique.keeps]
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def duplicate(self, other: str) -> DuplicateValue:
@@ -122,11 +130,15 @@ def claims_of(entity: EntityMap, item: Item) -> Iterator[Claim]:
 class Reservations:
     """The unique values of the items that a backfill reads, page by page."""
 
-    def __init__(self, name: str, pace: Pace, *, dry_run: bool) -> None:
+    def __init__(
+        self, name: str, pace: Pace, *, dry_run: bool, fence: Action | None = None
+    ) -> None:
+        """Make reservations; with `fence`, each transaction requires that condition as well."""
         #: The name of the plan, for its observer.
         self._name = name
         self._pace = pace
         self._dry_run = dry_run
+        self._fence = [] if fence is None else [fence]
         #: The item of each value whose sentinel does not show it, by a digest of the sentinel.
         self._remembered: dict[bytes, Item] = {}
         self.duplicates: list[DuplicateValue] = []
@@ -143,16 +155,18 @@ class Reservations:
         plans: list[_Reserve] = []
         for claim in claims:
             stored = found.get(item_identity(claim.sentinel_key))
-            is_owned = stored is not None and claim.owns(stored)
+            is_owned = stored is not None and claim.owns(stored) and claim.is_current(stored)
             if is_owned and claim.names_owner:
                 continue
             first = self._first(claim)
             if first != claim.key:
                 self.duplicates.append(claim.duplicate(key_text(first)))
             elif not is_owned:
-                plans.append(_Reserve(claim, stored, self._pace, self._name, self._dry_run))
+                plans.append(
+                    _Reserve(claim, stored, self._pace, self._name, self._dry_run, self._fence)
+                )
         groups = (plans[at : at + _TOGETHER] for at in range(0, len(plans), _TOGETHER))
-        return [_ReserveTogether(group) for group in groups]
+        return [_ReserveTogether(group, self._fence) for group in groups]
 
     def add(self, results: Iterable[list[Outcome]]) -> int:
         """Note the duplicates; return how many values were reserved."""
@@ -183,9 +197,16 @@ class _Reserve(Paced[Outcome]):
     """Reserve a unique value for a stored item; `found` is the stored sentinel."""
 
     def __init__(
-        self, claim: Claim, found: Item | None, pace: Pace, name: str, dry_run: bool
+        self,
+        claim: Claim,
+        found: Item | None,
+        pace: Pace,
+        name: str,
+        dry_run: bool,
+        fence: list[Action],
     ) -> None:
         super().__init__(claim.entity, pace, name)
+        self._fence = fence
         self._claim = claim
         self._found = found
         self._dry_run = dry_run
@@ -197,7 +218,7 @@ class _Reserve(Paced[Outcome]):
     def _write(self, context: Context) -> Steps[Outcome]:
         claim, found, attempt = self._claim, self._found, 0
         while True:
-            if found is not None and claim.owns(found):
+            if found is not None and claim.owns(found) and claim.is_current(found):
                 return Outcome()
             if found is not None:
                 other = yield from _owner(claim, found, context)
@@ -206,7 +227,7 @@ class _Reserve(Paced[Outcome]):
             if self._dry_run:
                 return Outcome(is_reserved=True)
             try:
-                yield from send_or_retry(_actions(claim, found), context)
+                yield from send_or_retry([*_actions(claim, found), *self._fence], context)
             except RetryWrite:
                 attempt += 1
             else:
@@ -227,8 +248,9 @@ class _Reserve(Paced[Outcome]):
 class _ReserveTogether(Plan[list[Outcome]]):
     """Reserve several unique values: in one transaction, or one by one if that is cancelled."""
 
-    def __init__(self, plans: list[_Reserve]) -> None:
+    def __init__(self, plans: list[_Reserve], fence: list[Action]) -> None:
         self._plans = plans
+        self._fence = fence
         self._entity = plans[0]._entity
         self._pattern = plans[0]._pattern
 
@@ -236,7 +258,8 @@ class _ReserveTogether(Plan[list[Outcome]]):
         actions = [action for each in self._plans for action in each.actions_if_new()]
         if len(actions) == 2 * len(self._plans) and _are_distinct(actions):
             try:
-                yield from retry_throttled(send_or_retry(actions, context), self._plans[0]._pace)
+                sending = send_or_retry([*actions, *self._fence], context)
+                yield from retry_throttled(sending, self._plans[0]._pace)
             except (RetryWrite, ValidationException):
                 pass  # one of them has changed, or is too large with the others
             else:

@@ -8,24 +8,32 @@ problem raises an error and leaves the migration where it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from contextlib import suppress
+from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.design_changes import DesignChange
 from tablewright.design_description import TableDesign
-from tablewright.errors import DuplicateValues, MigrationRefused, UnreadableItem
-from tablewright.mapping.entity import EntityMap
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    DuplicateValues,
+    InvalidValue,
+    MigrationRefused,
+    UnreadableItem,
+)
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
-from tablewright.plan.backfill.reservations import Reservations, claims_of
+from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
 from tablewright.plan.backfill.throttling import Pace
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
     MigrationState,
     SweepPosition,
+    lost_lease,
 )
 from tablewright.plan.migration.rewriting import Leftovers, Rewriter
 from tablewright.plan.migration.steps import MigrationStep
@@ -36,8 +44,11 @@ from tablewright.plan.migration.sweep import (
     read_page,
     write_changes,
 )
-from tablewright.plan.plan import Context, Request, Steps, Together
-from tablewright.table_description import TableDescription
+from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.writes.action import Action, Verdict
+from tablewright.plan.writes.effect import named_key
+from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.tables import add_indexes, wait_until_settled
 from tablewright.values import Item
 
@@ -86,10 +97,14 @@ class Work(Struct, frozen=True):
     design: TableDesign
     previous: TableDesign | None
     found: TableDescription
+    #: The version that programs are told the migration leads to, while it runs.
+    target: TableDesign
     #: How far an earlier run is.
     state: MigrationState | None = None
     #: Whether the items of removed entities are deleted.
     deletes_removed: bool = False
+    #: The types of items that are renamed.
+    former_types: frozenset[str] = frozenset()
 
 
 class StepRun:
@@ -115,6 +130,8 @@ class StepRun:
         self.changed = 0
         self.reserved = 0
         self._number = 0
+        #: The sentinels of the present page that are removed, by their keys.
+        self._orphans: dict[bytes, Item] = {}
 
     def carry_out(self, step: MigrationStep, number: int) -> Steps[None]:
         """Carry out a step, and record that it is done."""
@@ -126,23 +143,21 @@ class StepRun:
                 yield from self._check(step)
             case "create-index":
                 wanted = [each for each in structure.global_indexes if each.name == step.part]
-                yield from add_indexes(name, wanted)
-            case "enable-stream":
-                view = {"StreamEnabled": True, "StreamViewType": step.part}
-                yield Request("UpdateTable", {"TableName": name, "StreamSpecification": view})
-                yield from wait_until_settled(name)
+                yield from self._executor.keep_alive(add_indexes(name, wanted))
+            case "enable-stream" | "disable-stream":
+                view = step.part if step.name == "enable-stream" else None
+                yield from self._executor.keep_alive(_set_stream(name, view))
             case "rewrite":
                 yield from self._sweep(step, self._rewritten, reserves=True)
             case "verify":
                 yield from self._verify(step)
-            case "enable-ttl":
-                setting = {"AttributeName": step.part, "Enabled": True}
-                body = {"TableName": name, "TimeToLiveSpecification": setting}
-                yield Request("UpdateTimeToLive", body)
+            case "enable-ttl" | "disable-ttl":
+                enabled = step.name == "enable-ttl"
+                yield from self._executor.keep_alive(_set_ttl(name, step.part, enabled=enabled))
             case "clean":
                 yield from self._sweep(step, self._cleaned, reserves=False)
             case "delete-index":
-                yield from _delete_index(name, step.part)
+                yield from self._executor.keep_alive(_delete_index(name, step.part))
             case "switch" | "finish":
                 yield from self._record_indexes()
                 yield from self._executor.switch(self._work.design, self._work.previous)
@@ -152,21 +167,20 @@ class StepRun:
 
     def _record_indexes(self) -> Steps[None]:
         """Record in the index record that all items have all keys."""
-        table, name = self._table, self._executor.name
-        record = yield from index_record.read_record(table, name)
-        if record is not None:
-            changed = record.differences(table.entities)
-            if changed:
-                yield from index_record.replace_descriptions(table, name, changed)
-        for entity in table.entities:
-            yield from index_record.add_complete(table, name, entity)
+        executor, former = self._executor, self._work.former_types
+        try:
+            yield from index_record.record_keys(
+                self._table, executor.name, former, executor.fence_values
+            )
+        except ConditionalCheckFailedException:
+            raise lost_lease(executor.name) from None
 
     # -- items -----------------------------------------------------------------------------------
 
     def _rewritten(self, item: Item) -> ItemChange | None:
         found = self._work.rewriter.rewrite(item)
         if found is None:
-            return None
+            return self._retyped(item)
         entity, wanted = found
         names = sorted({*item, *wanted})
         values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
@@ -175,6 +189,11 @@ class StepRun:
         watched = {*self._work.rewriter.watched(entity, item), *values}
         return ItemChange(item, values, sorted(watched - {*self._table.attributes}))
 
+    def _retyped(self, item: Item) -> ItemChange | None:
+        """Return the new type of a sentinel, if that is renamed."""
+        made, name = self._work.rewriter.sentinel_type(item), self._table.type_attribute
+        return None if made is None or name is None else ItemChange(item, {name: made}, [name])
+
     def _cleaned(self, item: Item) -> ItemChange | None:
         """Return the removal of what only the other version needs.
 
@@ -182,11 +201,12 @@ class StepRun:
         in the same write.
         """
         leftovers, rewriter = self._work.leftovers, self._work.rewriter
-        if leftovers.is_removed(item, with_entities=self._work.deletes_removed):
+        is_removed = self._work.deletes_removed and leftovers.is_of_removed_entity(item)
+        if is_removed or self._orphans.get(item_identity(self._table.key(item))) == item:
             return ItemChange(item, {}, sorted({*item} - {*self._table.attributes}))
         entity = rewriter.entity_of(item)
         if entity is None:
-            return None
+            return self._retyped(item)
         names = leftovers.attributes_of(entity, item)
         made = self._rewritten(item)
         if not names:
@@ -194,6 +214,30 @@ class StepRun:
         values = ({} if made is None else made.values) | dict.fromkeys(names)
         watched = {*(() if made is None else made.watched), *names}
         return ItemChange(item, values, sorted(watched))
+
+    def _find_orphans(self, items: Iterable[Item]) -> Steps[dict[bytes, Item]]:
+        """Return the sentinels among items that no item of this version needs, by their keys."""
+        table, name = self._table, self._executor.name
+        orphans: dict[bytes, Item] = {}
+        owners: list[tuple[Item, Item]] = []
+        for item in filter(self._work.leftovers.may_be_orphan, items):
+            # By its key: the type of a sentinel is that of the version that wrote it.
+            untyped = {each: item[each] for each in item if each != table.type_attribute}
+            kind = table.identify(untyped)
+            if kind.unique is None or kind.entity is None:
+                orphans[item_identity(table.key(item))] = item
+                continue
+            with suppress(InvalidValue, UnreadableItem):  # else it does not name its owner
+                owners.append((item, named_key(kind.entity, kind.unique, item)))
+        keys = [(name, key) for _, key in owners]
+        found = yield from read_batch(self._context, keys, consistent=True)
+        for item, key in owners:
+            owner = found.get((name, item_identity(key)))
+            rewritten = None if owner is None else self._work.rewriter.rewrite(owner)
+            claims = () if rewritten is None else claims_of(*rewritten)
+            if all(claim.sentinel_key != table.key(item) for claim in claims):
+                orphans[item_identity(table.key(item))] = item
+        return orphans
 
     def _check(self, step: MigrationStep) -> Steps[None]:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
@@ -203,14 +247,15 @@ class StepRun:
         last: Item | None = None
         while True:
             page = yield from read_page(self._context, self._table, last)
-            readable = []
+            claims: list[Claim] = []
             for item in page.items:
                 try:
-                    readable.append(self._work.rewriter.rewrite(item))
+                    found = self._work.rewriter.rewrite(item)
+                    claims += [] if found is None else claims_of(*found)
                 except UnreadableItem as error:
                     count += 1
                     problems += [str(error)] * (len(problems) < LISTED)
-            yield from self._reserve(reservations, readable)
+            yield from self._reserve(reservations, claims)
             items += page.scanned_count
             self._report(step, items, 0)
             yield from self._executor.save(self.state)
@@ -257,18 +302,22 @@ class StepRun:
         position = self.state.position
         last = None if position is None else position.last
         items, changed = (0, 0) if position is None else (position.items, position.changed)
-        reservations = Reservations(step.name, self._pace, dry_run=False)
+        reservations = Reservations(step.name, self._pace, dry_run=False, fence=self._fence())
+        has_uniques = any(entity.uniques for entity in self._table.entities)
         while True:
             page = yield from read_page(self._context, self._table, last)
+            if step.name == "clean":
+                self._orphans = yield from self._find_orphans(page.items)
             changes = [made for item in page.items if (made := compute(item)) is not None]
             written = yield from write_changes(
                 self._executor, changes, compute, self._context, self._limit
             )
             self.changed += written
             changed += written
-            if reserves and any(entity.uniques for entity in self._table.entities):
-                found = [self._work.rewriter.rewrite(item) for item in page.items]
-                self.reserved += yield from self._reserve(reservations, found)
+            if reserves and has_uniques:
+                found = filter(None, map(self._work.rewriter.rewrite, page.items))
+                claims = [claim for each in found for claim in claims_of(*each)]
+                self.reserved += yield from self._reserve(reservations, claims)
                 self._refuse_duplicates(reservations)
             items += page.scanned_count
             self._report(step, items, changed)
@@ -279,15 +328,23 @@ class StepRun:
                 self.state = replace(self.state, position=SweepPosition(last, items, changed))
             yield from self._executor.save(self.state)
 
-    def _reserve(
-        self, reservations: Reservations, found: Iterable[tuple[EntityMap, Item] | None]
-    ) -> Steps[int]:
-        """Reserve the unique values of items; return how many were not reserved yet."""
-        claims = [claim for each in found if each is not None for claim in claims_of(*each)]
-        plans = yield from reservations.plans(claims, self._context)
-        together = Together(plans, threads=self._pace.threads)
-        yield together
-        return reservations.add(together.results)
+    def _reserve(self, reservations: Reservations, claims: Iterable[Claim]) -> Steps[int]:
+        """Reserve unique values; return how many were not reserved yet.
+
+        One transaction after the other, because each of them checks the fence.
+        """
+        reserved = 0
+        for each in (yield from reservations.plans(claims, self._context)):
+            reserved += reservations.add([(yield from each._steps(self._context))])
+        return reserved
+
+    def _fence(self) -> Action:
+        """Return the check of the fence, for transactions that reserve values."""
+
+        def refuse(_: Item | None) -> Verdict:
+            raise lost_lease(self._executor.name)
+
+        return Action("ConditionCheck", self._table, self._executor.fence_check(), refuse)
 
     def _report(self, step: MigrationStep, items: int, changed: int) -> None:
         if self._progress is not None:
@@ -303,6 +360,26 @@ class StepRun:
                     count,
                 )
             )
+
+
+def _set_stream(name: str, view: str | None) -> Steps[None]:
+    """Enable or disable a stream, unless that is done already."""
+    found = yield from wait_until_settled(name)
+    if found.stream != view:
+        setting: dict[str, Any] = {"StreamEnabled": view is not None}
+        if view is not None:
+            setting["StreamViewType"] = view
+        yield Request("UpdateTable", {"TableName": name, "StreamSpecification": setting})
+        yield from wait_until_settled(name)
+
+
+def _set_ttl(name: str, attribute: str, *, enabled: bool) -> Steps[None]:
+    """Enable or disable TTL by an attribute, unless that is done already."""
+    answer = yield Request("DescribeTimeToLive", {"TableName": name})
+    if (read_ttl(msgspec.json.decode(answer)) == attribute) != enabled:
+        setting = {"AttributeName": attribute, "Enabled": enabled}
+        body = {"TableName": name, "TimeToLiveSpecification": setting}
+        yield Request("UpdateTimeToLive", body)
 
 
 def _delete_index(name: str, index: str) -> Steps[None]:

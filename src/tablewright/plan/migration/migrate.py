@@ -20,7 +20,15 @@ from msgspec.structs import replace
 
 from tablewright.design_changes import DesignChange, differences
 from tablewright.design_description import DesignDescription, TableDesign
-from tablewright.errors import MigrationRefused, TableNotFound, TablewrightError
+from tablewright.errors import (
+    Contention,
+    DuplicateValues,
+    InvalidValue,
+    MigrationRefused,
+    TableNotFound,
+    TablewrightError,
+    UnreadableItem,
+)
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
@@ -29,6 +37,7 @@ from tablewright.plan.migration.executing import Report, StepRun, Version, Work
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
     Executor,
+    MigrationState,
     Revision,
     acquire,
     begin_revision,
@@ -74,6 +83,22 @@ class MigrationPlan(Struct, frozen=True):
     size: int = 0
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
+
+
+#: What a step raises that finds a problem; another run may begin at once.
+_PROBLEMS = (MigrationRefused, DuplicateValues, UnreadableItem, InvalidValue, Contention)
+
+
+def _before(work: Work, revision: Revision) -> Revision:
+    """Return what to record after the first step has found a problem, so that programs may run.
+
+    `revision` is what this run has read. The rollback of an interrupted migration that an earlier
+    run has begun stays: it has replaced the state of that migration.
+    """
+    is_new = work.state is None
+    if is_new or (work.command == "rollback" and revision.previous is None):
+        return revision
+    return replace(revision, target=None, state=None)
 
 
 class _Migration(Plan[MigrationReport]):
@@ -131,10 +156,16 @@ class _Migration(Plan[MigrationReport]):
         limit = RateLimit(self._units_per_second)
         run = StepRun(work, executor, context, pace, limit, self._progress)
         if work.state is None:
-            yield from executor.begin(run.state, work.design)
+            run.state = MigrationState(work.command, work.steps)
+            yield from executor.begin(run.state, work.target)
         done = run.state.done
-        for number, step in enumerate(work.steps[done:], done + 1):
-            yield from run.carry_out(step, number)
+        try:
+            for number, step in enumerate(work.steps[done:], done + 1):
+                yield from run.carry_out(step, number)
+        except _PROBLEMS:
+            if not run.state.done and work.steps[0].name == "check":
+                yield from executor.restore(_before(work, revision))
+            raise
         return MigrationReport(executor.name, work.steps[done:], run.changed, run.reserved)
 
 
@@ -224,7 +255,9 @@ class Apply(_Migration):
             design,
             previous,
             found,
+            design,
             state,
+            former_types=frozenset(renames.types),
         )
 
 
@@ -251,10 +284,12 @@ class Rollback(_Migration):
         changes = _changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
         leftovers = Leftovers(new, old, renames)
+        # What the old version needs of items that programs of the new one have written.
+        needs = [*changes, *_changes(found.name, new, old)]
         steps = [
             *(
                 each
-                for each in apply_steps(changes, old.structure(found.name), found)
+                for each in apply_steps(needs, old.structure(found.name), found)
                 if each.name in ("check", "create-index", "rewrite", "verify")
             ),
             *clean_steps(
@@ -273,8 +308,11 @@ class Rollback(_Migration):
             version.design,
             None,
             found,
+            # Before the switch, the next run finds here what is to be undone.
+            version.design if revision.previous is not None else new,
             state if is_begun else None,
             deletes_removed=True,
+            former_types=frozenset(renames.types),
         )
 
 
@@ -300,7 +338,13 @@ class Complete(_Migration):
         changes = _changes(found.name, old, version.design)
         renames = renames_in(changes)
         leftovers = Leftovers(old, version.design, renames)
-        steps = clean_steps(bool(leftovers), old.structure(found.name), version.structure, found)
+        before, after = old.structure(found.name), version.structure
+        *steps, finish = clean_steps(bool(leftovers), before, after, found)
+        if before.ttl is not None and after.ttl is None and found.ttl == before.ttl:
+            steps.append(MigrationStep("disable-ttl", before.ttl))
+        if before.stream is not None and after.stream is None and found.stream is not None:
+            steps.append(MigrationStep("disable-stream"))
+        steps.append(finish)
         return Work(
             "complete",
             version,
@@ -311,8 +355,10 @@ class Complete(_Migration):
             version.design,
             None,
             found,
+            version.design,
             state,
             deletes_removed=self._deletes_removed,
+            former_types=frozenset(renames.types),
         )
 
 

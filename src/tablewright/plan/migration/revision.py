@@ -24,7 +24,7 @@ import secrets
 import socket
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -40,6 +40,7 @@ from tablewright.design_description import (
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DesignMismatch,
+    DynamoDBError,
     MigrationBusy,
     MigrationRefused,
 )
@@ -49,7 +50,10 @@ from tablewright.plan.description import describe_entities
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.plan import Request, Steps, Wait
 from tablewright.plan.writes.guard import WriteExpressions
+from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item, Value
+
+T = TypeVar("T")
 
 _DESIGN, _TARGET, _PREVIOUS = "$design", "$target", "$previous"
 _STEPS, _LEASE, _FENCE = "$steps", "$lease", "$fence"
@@ -58,6 +62,8 @@ FORMAT = 1
 #: How long an executor may make no progress before another one takes over, in seconds.
 LEASE_SECONDS = 30.0
 _POLL_SECONDS = 2.0
+#: How often an executor that waits records that it is alive, in seconds.
+_BEAT_SECONDS = 8.0
 
 
 Command: TypeAlias = Literal["apply", "rollback", "complete"]
@@ -243,21 +249,66 @@ class Executor(Struct):
     fence: int
     lease: Lease
 
+    @property
+    def fence_values(self) -> dict[str, Value | None]:
+        """The attributes of the record that every write of this executor requires."""
+        return {_FENCE: {"N": str(self.fence)}}
+
     def fence_check(self) -> dict[str, Any]:
-        """Return the action of a transaction that requires that the fence is this executor's."""
+        """Return the check of the fence: without the name of the table."""
         expressions = WriteExpressions()
-        expressions.require_unchanged({_FENCE: {"N": str(self.fence)}})
-        body = {"TableName": self.name, "Key": record_key(self.table)}
-        return {"ConditionCheck": expressions.add_to(body)}
+        expressions.require_unchanged(self.fence_values)
+        return expressions.add_to({"Key": record_key(self.table)})
 
     def save(self, state: MigrationState) -> Steps[None]:
         """Record how far the migration is, and that this executor is alive."""
+        yield from self._beat({_STEPS: _text(state)})
+
+    def keep_alive(self, steps: Steps[T]) -> Steps[T]:
+        """Run steps of a table; record before each request that this executor is alive.
+
+        So an executor that has lost its lease sends no further request.
+        """
+        try:
+            step = next(steps)
+            while True:
+                if not isinstance(step, Wait):
+                    yield from self._beat({})
+                try:
+                    body = yield step
+                except (DynamoDBError, RetriesExhausted) as fault:
+                    step = steps.throw(fault)
+                else:
+                    step = steps.send(body)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def wait(self, seconds: float) -> Steps[None]:
+        """Wait, and record meanwhile that this executor is alive."""
+        while seconds > 0:
+            yield Wait(min(seconds, _BEAT_SECONDS))
+            seconds -= _BEAT_SECONDS
+            if seconds > 0:
+                yield from self._beat({})
+
+    def _beat(self, values: Mapping[str, Value | None]) -> Steps[None]:
         self.lease = replace(self.lease, beat=self.lease.beat + 1)
-        yield from self._write({_STEPS: _text(state), _LEASE: _text(self.lease)})
+        yield from self._write({**values, _LEASE: _text(self.lease)})
 
     def begin(self, state: MigrationState, target: TableDesign) -> Steps[None]:
         """Record that a migration to another version begins."""
         yield from self._write({_STEPS: _text(state), _TARGET: {"S": write_table_design(target)}})
+
+    def restore(self, revision: Revision) -> Steps[None]:
+        """Record again what was there before a migration began that has changed nothing."""
+        target, state = revision.target, revision.state
+        yield from self._write(
+            {
+                _TARGET: None if target is None else {"S": write_table_design(target)},
+                _STEPS: None if state is None else _text(state),
+            }
+        )
 
     def switch(self, design: TableDesign, previous: TableDesign | None) -> Steps[None]:
         """End a migration: the items are prepared for another version now."""
@@ -277,7 +328,7 @@ class Executor(Struct):
 
     def _write(self, values: Mapping[str, Value | None]) -> Steps[None]:
         expressions = WriteExpressions()
-        expressions.require_unchanged({_FENCE: {"N": str(self.fence)}})
+        expressions.require_unchanged(self.fence_values)
         for attribute, value in values.items():
             expressions.update.set_or_remove(attribute, value)
         body = {"TableName": self.name, "Key": record_key(self.table)}
@@ -331,15 +382,17 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         found = yield from read_revision(table, name)
         if found is None:
             raise not_managed(name)
-        is_waiting = found.lease is not None and (seen is None or waited < lease_seconds)
-        if found.lease is not None and is_waiting and not _has_ended(found.lease):
-            if seen is not None and found.lease != seen:
-                raise MigrationBusy(
-                    f"another executor migrates the table {name!r}: {found.lease.owner}; wait "
-                    "until it has ended, or stop it"
-                )
-            seen = found.lease
-            pause = min(_POLL_SECONDS, max(lease_seconds, 0.001))
+        present = found.lease
+        if present is not None and present.owner == owner:  # the response was lost
+            return Executor(table, name, found.fence, present)
+        if present is not None and seen is not None and present != seen:
+            raise MigrationBusy(
+                f"another executor migrates the table {name!r}: {present.owner}; wait until it has "
+                "ended, or stop it"
+            )
+        if present is not None and waited < lease_seconds and not _has_ended(present):
+            seen = present
+            pause = min(_POLL_SECONDS, lease_seconds - waited)
             yield Wait(pause)
             waited += pause
             continue
@@ -347,8 +400,7 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         expressions = WriteExpressions()
         fence: Value | None = {"N": str(found.fence)} if found.fence else None
         expressions.require_unchanged({_FENCE: fence})
-        if found.lease is not None:
-            expressions.require_unchanged({_LEASE: _text(found.lease)})
+        expressions.require_unchanged({_LEASE: None if present is None else _text(present)})
         expressions.update.set_or_remove(_LEASE, _text(lease))
         expressions.update.set_or_remove(_FENCE, {"N": str(found.fence + 1)})
         body = {"TableName": name, "Key": record_key(table)}

@@ -38,6 +38,8 @@ class Renames(Struct, frozen=True):
     types: Mapping[str, str] = {}
     #: By the type in the target: the attribute in the source of each renamed attribute.
     attributes: Mapping[str, Mapping[str, str]] = {}
+    #: The type of sentinels in the target, by their type in the source.
+    uniques: Mapping[str, str] = {}
 
 
 def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Renames:
@@ -55,9 +57,11 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
                 owner = next((old for old, new in types.items() if new == owner), owner)
                 renamed = renamed[::-1]
             attributes.setdefault(owner, {})[renamed[0]] = renamed[1]
+    uniques = {each.before: each.after for each in changes if each.kind.name == "unique-renamed"}
     if reverse:
         types = {new: old for old, new in types.items()}
-    return Renames(types, attributes)
+        uniques = {new: old for old, new in uniques.items()}
+    return Renames(types, attributes, uniques)
 
 
 class Rewriter:
@@ -100,6 +104,14 @@ class Rewriter:
             raise UnreadableItem(f"{error} ({shown})", item=item) from None
         # An item keeps its key in the table, also one that is spelled in another way.
         return entity, wanted | self._table.key(item)
+
+    def sentinel_type(self, item: Item) -> Value | None:
+        """Return the new type of a sentinel whose type is renamed; None for other items."""
+        value = item.get(self._table.type_attribute or "")
+        for former, new in self._renames.uniques.items():
+            if value == self._table.type_value(former):
+                return self._table.type_value(new)
+        return None
 
     def _carried(self, entity: EntityMap, item: Item) -> Item:
         """Return an item with the type and the attributes of the target version."""
@@ -147,7 +159,11 @@ def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
 def _filled(attribute: AttributeMap, item: Item) -> Value:
     """Return the stored value that `fill=` gives for an item."""
     fill = attribute.fill
-    value = fill(_plain({"M": item})) if callable(fill) else fill
+    try:
+        value = fill(_plain({"M": item})) if callable(fill) else fill
+    except Exception as error:  # the caller's function
+        problem = f"{attribute.name}: fill= raised {type(error).__name__}: {error}"
+        raise InvalidValue(problem) from error
     return attribute.converter.encode(value)
 
 
@@ -166,27 +182,42 @@ class Leftovers:
                 self._attributes[renames.types.get(name, name)] = names
         #: The types of the items that no version needs any more.
         self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
-        kept = {unique for entity in after.values() for unique in entity.uniques}
-        self._removed_sentinels = frozenset(
-            unique for entity in before.values() for unique in entity.uniques if unique not in kept
+        kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}
+        #: The types of sentinels that may reserve values which the new version reserves elsewhere,
+        #: or not at all.
+        self._former_sentinels = frozenset(
+            name
+            for type_name, entity in before.items()
+            if type_name not in self.removed_entities
+            for name, unique in entity.uniques.items()
+            if name not in renames.uniques and kept.get(name) != unique
+        )
+        self._removed_types = self.removed_entities.union(
+            name for each in self.removed_entities for name in before[each].uniques
         )
 
     def __bool__(self) -> bool:
         return bool(
-            any(self._attributes.values()) or self.removed_entities or self._removed_sentinels
+            any(self._attributes.values()) or self.removed_entities or self._former_sentinels
         )
 
     def attributes_of(self, entity: EntityMap, item: Item) -> list[str]:
         """Return the attributes of an item that only the old version needs."""
         return sorted(self._attributes.get(entity.type_name, frozenset()) & {*item})
 
-    def is_removed(self, item: Item, *, with_entities: bool) -> bool:
-        """Return whether an item is a sentinel, or of an entity, that only the old version has."""
+    def is_of_removed_entity(self, item: Item) -> bool:
+        """Return whether an item is of an entity that only the old version has, or its sentinel."""
+        return not self._removed_types.isdisjoint(self._types(item))
+
+    def may_be_orphan(self, item: Item) -> bool:
+        """Return whether an item is a sentinel that the new version may not need."""
+        return not self._former_sentinels.isdisjoint(self._types(item))
+
+    def _types(self, item: Item) -> list[str]:
         value = item.get(self._type_attribute, {})
-        types = {str(value["S"])} if "S" in value else {*map(str, value.get("SS", ()))}
-        if not types.isdisjoint(self._removed_sentinels):
-            return True
-        return with_entities and not types.isdisjoint(self.removed_entities)
+        if "L" in value:
+            return [each["S"] for each in value["L"] if "S" in each]
+        return [value["S"]] if "S" in value else list(value.get("SS", ()))
 
 
 def _stored_names(entity: EntityDescription) -> frozenset[str]:

@@ -12,6 +12,8 @@
 
     clean          remove attributes, and the items of removed entities and unique values
     delete-index
+    disable-ttl
+    disable-stream
     finish         record that the old version can no longer be used
 
 A rollback is the same way back: the old version is the target, and it is completed at once. No step
@@ -39,6 +41,8 @@ StepName: TypeAlias = Literal[
     "switch",
     "clean",
     "delete-index",
+    "disable-ttl",
+    "disable-stream",
     "finish",
 ]
 
@@ -53,6 +57,8 @@ DOES: dict[StepName, str] = {
     "switch": "record that the items are prepared for the new version",
     "clean": "remove from every item what only the old version reads",
     "delete-index": "delete the index {part}",
+    "disable-ttl": "disable TTL by the attribute {part}; items no longer expire",
+    "disable-stream": "disable the stream",
     "finish": "record that the old version can no longer be used",
 }
 #: How each step is undone.
@@ -66,6 +72,8 @@ UNDO: dict[StepName, str] = {
     "switch": "rollback",
     "clean": "cannot be undone",
     "delete-index": "cannot be undone; create it again",
+    "disable-ttl": "cannot be undone; enable it again",
+    "disable-stream": "cannot be undone; enable it again",
     "finish": "cannot be undone",
 }
 

@@ -76,14 +76,13 @@ class RateLimit:
         self._rate = units_per_second
         self._free_at = 0.0
 
-    def spend(self, units: float) -> Steps[None]:
+    def spend(self, units: float, executor: Executor) -> Steps[None]:
         """Wait until the units of the last request have accrued."""
         if self._rate is None:
             return
         now = time.monotonic()
         self._free_at = max(now, self._free_at) + units / self._rate
-        if self._free_at > now:
-            yield Wait(self._free_at - now)
+        yield from executor.wait(self._free_at - now)
 
 
 def read_page(context: Context, table: TableMap, last: Item | None) -> Steps[Any]:
@@ -104,7 +103,7 @@ def write_changes(
     written = 0
     for batch in _batches(changes):
         written += yield from _write_batch(executor, batch, compute, context)
-        yield from limit.spend(sum(2 * _units(each) for each in batch))
+        yield from limit.spend(sum(2 * _units(each) for each in batch), executor)
     return written
 
 
@@ -136,7 +135,8 @@ def _write_batch(
     table, name = executor.table, executor.name
     failures = 0
     while batch:
-        actions = [executor.fence_check(), *(each.action(table, name) for each in batch)]
+        fence = {"ConditionCheck": {"TableName": name} | executor.fence_check()}
+        actions = [fence, *(each.action(table, name) for each in batch)]
         try:
             yield Request("TransactWriteItems", {"TransactItems": actions})
             return len(batch)
