@@ -5,6 +5,7 @@
     a renamed attribute          the value of the old one, which stays until `complete`
     a required attribute         the value of `fill=`, if the item has none
     another type of values       the value of `fill=`, if the stored one cannot be read
+    a required part of keys      the value of `fill=`, if no key of the item contains it
     keys in indexes              those that its values give
     what only one version has    stays; `clean` removes it
 
@@ -25,6 +26,7 @@ from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
+from tablewright.plan.migration.key_changes import IndexKeyChanges
 from tablewright.plan.writes.guard import key_text
 from tablewright.values import Item, Value
 
@@ -67,7 +69,14 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
 class Rewriter:
     """Rewrites the items of one table for a version of its design."""
 
-    def __init__(self, table: TableMap, renames: Renames, *, keeps_new: bool = False) -> None:
+    def __init__(
+        self,
+        table: TableMap,
+        renames: Renames,
+        keys: Mapping[str, IndexKeyChanges],
+        *,
+        keeps_new: bool = False,
+    ) -> None:
         """Make a rewriter; with `keeps_new`, a value under the new name is newer than the old one.
 
         Before the items are prepared, only programs of the old version write them; afterwards,
@@ -75,6 +84,7 @@ class Rewriter:
         """
         self._table = table
         self._renames = renames
+        self._keys = keys
         self._keeps_new = keeps_new
         self._by_type = {entity.type_name: entity for entity in table.entities}
 
@@ -98,7 +108,7 @@ class Rewriter:
             return None
         try:
             wanted = self._carried(entity, item)
-            wanted = entity.rekey(wanted)
+            wanted = entity.rekey(wanted, self._values(entity, wanted, item))
         except (InvalidValue, UnreadableItem) as error:
             shown = f"the item with {key_text(self._table.key(item))}"
             raise UnreadableItem(f"{error} ({shown})", item=item) from None
@@ -122,9 +132,24 @@ class Rewriter:
             if former in item and not (self._keeps_new and name in item):
                 wanted[name] = item[former]
         for attribute in entity.attributes.values():
-            if attribute.fill is not None and not _is_readable(attribute, wanted):
-                wanted[attribute.stored] = _filled(attribute, item)
+            is_stored = attribute.fill is not None and not attribute.is_key_only
+            if is_stored and not _is_readable(attribute, wanted):
+                wanted[attribute.stored] = attribute.converter.encode(_filled(attribute, item))
         return wanted
+
+    def _values(self, entity: EntityMap, wanted: Item, item: Item) -> dict[str, Any]:
+        """Return the values of an item; those that are only in keys by keys of both versions."""
+        changed = self._keys[entity.type_name].changed if entity.type_name in self._keys else ()
+        unread = {key for _, key in entity.only_in_indexes if key in changed}
+        values = entity.values({name: wanted[name] for name in wanted if name not in unread})
+        for name, _ in entity.only_in_indexes:
+            attribute = entity.attributes[name]
+            if values[name] is None and not attribute.may_be_absent:
+                if attribute.fill is None:
+                    raise UnreadableItem(f"{entity.name}.{name}: no key of the item contains it")
+                values[name] = _filled(attribute, item)
+                attribute.converter.encode(values[name])  # only the declared type
+        return values
 
     def watched(self, entity: EntityMap, item: Item) -> list[str]:
         """Return the stored attributes that must not change between the read and the write."""
@@ -156,15 +181,14 @@ def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
     return True
 
 
-def _filled(attribute: AttributeMap, item: Item) -> Value:
-    """Return the stored value that `fill=` gives for an item."""
+def _filled(attribute: AttributeMap, item: Item) -> Any:
+    """Return the value that `fill=` gives for an item."""
     fill = attribute.fill
     try:
-        value = fill(_plain({"M": item})) if callable(fill) else fill
+        return fill(_plain({"M": item})) if callable(fill) else fill
     except Exception as error:  # the caller's function
         problem = f"{attribute.name}: fill= raised {type(error).__name__}: {error}"
         raise InvalidValue(problem) from error
-    return attribute.converter.encode(value)
 
 
 class Leftovers:
