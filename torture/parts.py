@@ -14,6 +14,7 @@ from torture import (
     io_errors,
     kill,
     load,
+    migrations,
     misplaced,
     power,
     repairs,
@@ -35,6 +36,7 @@ PARTS: dict[str, Part] = {
         fuzz,
         expressions,
         tenants,
+        migrations,
         load,
     )
 }

@@ -218,9 +218,10 @@ class _Reserve(Paced[Outcome]):
     def _write(self, context: Context) -> Steps[Outcome]:
         claim, found, attempt = self._claim, self._found, 0
         while True:
-            if found is not None and claim.owns(found) and claim.is_current(found):
+            is_owned = found is not None and claim.owns(found)
+            if found is not None and is_owned and claim.is_current(found):
                 return Outcome()
-            if found is not None:
+            if found is not None and not is_owned:
                 other = yield from _owner(claim, found, context)
                 if other is not None:
                     return Outcome(duplicate=claim.duplicate(other))

@@ -229,8 +229,8 @@ class StepRun:
                 continue
             with suppress(InvalidValue, UnreadableItem):  # else it does not name its owner
                 owners.append((item, named_key(kind.entity, kind.unique, item)))
-        keys = [(name, key) for _, key in owners]
-        found = yield from read_batch(self._context, keys, consistent=True)
+        keys = {item_identity(key): (name, key) for _, key in owners}
+        found = yield from read_batch(self._context, list(keys.values()), consistent=True)
         for item, key in owners:
             owner = found.get((name, item_identity(key)))
             rewritten = None if owner is None else self._work.rewriter.rewrite(owner)

@@ -291,7 +291,8 @@ class Rollback(_Migration):
             )
         changes = _changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
-        leftovers = Leftovers(new, old, renames)
+        # Programs of the new version did not keep sentinels that it does not have.
+        leftovers = Leftovers(new, old, renames, also_kept=True)
         # What the old version needs of items that programs of the new one have written.
         needs = [*changes, *_changes(found.name, new, old)]
         steps = [

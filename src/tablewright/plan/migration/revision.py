@@ -30,7 +30,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.design_changes import DesignChange, Reading, differences
+from tablewright.design_changes import DesignChange, Need, differences
 from tablewright.design_description import (
     DesignDescription,
     TableDesign,
@@ -54,6 +54,9 @@ from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item, Value
 
 T = TypeVar("T")
+
+#: Kinds of change after which programs of the version before find nothing under its names.
+_RENAMES = frozenset({"attribute-renamed", "entity-renamed"})
 
 _DESIGN, _TARGET, _PREVIOUS = "$design", "$target", "$previous"
 _STEPS, _LEASE, _FENCE = "$steps", "$lease", "$fence"
@@ -185,6 +188,7 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
     $design                   unless a migration runs that it cannot run together with
     $target                   if its changes need no preparation, or have guards of their own
     $previous                 if it can run together with $design
+    a version before a rename never, once the migration is completed
     anything else             if its changes only need to be deployed
     """
     declared = declared_version(table, revision)
@@ -194,8 +198,9 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
         moving = [] if target is None else item_changes(revision.design, target, name)
         _refuse(
             name,
-            [each for each in moving if each.old_reads >= Reading.MISSES],
-            "is being migrated to a version of the design whose items this program cannot read",
+            [each for each in moving if not _runs_together(each)],
+            "is being migrated to a version of the design that this program cannot run together "
+            "with",
             "Deploy the new version; `tablewright migrate status DESIGN TARGET` shows how far the "
             "migration is",
         )
@@ -206,7 +211,7 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
             [
                 each
                 for each in item_changes(previous, revision.design, name)
-                if not each.runs_together
+                if not _runs_together(each)
             ],
             "was migrated from the version of the design that this program declares to a version "
             "that it cannot run together with",
@@ -223,12 +228,31 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
             "Wait until the migration has ended: tablewright migrate status DESIGN TARGET",
         )
         return
+    # By the names alone, an older version adds parts: they are those that were renamed since.
+    _refuse(
+        name,
+        [
+            each
+            for each in item_changes(declared, revision.design, name)
+            if each.kind.name in _RENAMES
+        ],
+        "is prepared for a later version of the design than this program declares",
+        "Deploy the later version",
+    )
     _refuse(
         name,
         refused,
         "is not prepared for the version of the design that this program declares",
         "See what the change needs, and carry it out: tablewright migrate plan DESIGN TARGET",
     )
+
+
+def _runs_together(change: DesignChange) -> bool:
+    """Return whether programs of the old version may run during a migration and after it.
+
+    What they write after an item was rewritten stays in the old form, which no one reads.
+    """
+    return change.runs_together and change.need is not Need.REWRITE
 
 
 def _refuse(name: str, changes: Sequence[DesignChange], problem: str, advice: str) -> None:
@@ -311,10 +335,11 @@ class Executor(Struct):
         )
 
     def switch(self, design: TableDesign, previous: TableDesign | None) -> Steps[None]:
-        """End a migration: the items are prepared for another version now."""
+        """End a migration: the items are prepared for another version now. Release the lease."""
         before = None if previous is None else {"S": write_table_design(previous)}
         yield from self._write(
             {
+                _LEASE: None,
                 _DESIGN: {"S": write_table_design(design)},
                 _PREVIOUS: before,
                 _TARGET: None,

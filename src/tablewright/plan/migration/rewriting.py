@@ -194,7 +194,13 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
 class Leftovers:
     """What only the old version of a design needs: attributes and items."""
 
-    def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
+    def __init__(
+        self, old: TableDesign, new: TableDesign, renames: Renames, *, also_kept: bool = False
+    ) -> None:
+        """Compare two versions; with `also_kept`, sentinels that only the new one has may be stale.
+
+        That is so if programs of the old version have written after those of the new one.
+        """
         before, after = old.entities or {}, new.entities or {}
         self._type_attribute = new.type_attribute
         #: By the type of items in the new version.
@@ -207,6 +213,11 @@ class Leftovers:
         #: The types of the items that no version needs any more.
         self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
         kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}
+        former = {
+            renames.uniques.get(name, name): unique
+            for each in before.values()
+            for name, unique in each.uniques.items()
+        }
         #: The types of sentinels that may reserve values which the new version reserves elsewhere,
         #: or not at all.
         self._former_sentinels = frozenset(
@@ -216,6 +227,8 @@ class Leftovers:
             for name, unique in entity.uniques.items()
             if name not in renames.uniques and kept.get(name) != unique
         )
+        if also_kept:
+            self._former_sentinels |= {name for name in kept if name not in former}
         self._removed_types = self.removed_entities.union(
             name for each in self.removed_entities for name in before[each].uniques
         )

@@ -1,0 +1,439 @@
+"""Pairs of small designs: an old and a new version of one table, for each kind of change.
+
+Programs of both versions work with the same records: dicts of plain values, by names that no
+version changes. A `Side` translates records into entities of its version, and back.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Table,
+    WriteOnce,
+    attr,
+    created_at,
+    history,
+    index,
+    key,
+    ttl,
+    unique,
+    updated_at,
+    version,
+)
+from tablewright.formats import lower
+
+#: Plain values by the names of the harness: "tid", "state", "n", "email", "note".
+Record: TypeAlias = dict[str, Any]
+
+#: Long after every run, so that nothing expires.
+EXPIRY = datetime(2099, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A place in an index: which records a query by an attribute must return."""
+
+    place: str
+    by: str
+    holds: Callable[[Record], bool] = lambda record: True
+
+
+@dataclass(frozen=True)
+class Side:
+    """One version of the design."""
+
+    table: Any
+    entity: Any
+    #: The attributes of the entity, by their names in records.
+    names: Mapping[str, str]
+    lookups: tuple[Lookup, ...] = ()
+    #: The unique values, by the name of the attribute in records.
+    uniques: Mapping[str, str] = field(default_factory=dict)
+    #: What a record has if its value was never written: as `fill=` computes it.
+    filled: Mapping[str, Callable[[Record], Any]] = field(default_factory=dict)
+    #: How a value of a record is written and read, where it is not the same.
+    codecs: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = field(
+        default_factory=dict
+    )
+    #: Attributes that this version may read as filled by the other one.
+    lenient: frozenset[str] = frozenset()
+    #: Stored attributes that depend on the number and the time of writes.
+    volatile: frozenset[str] = frozenset()
+    event: Any = None
+    other: Any = None
+
+    def expected(self, record: Record) -> Record:
+        """Return what this version reads of a record."""
+        return {
+            name: record[name] if name in record else self._fill(name, record)
+            for name in ("tid", *self.names)
+        }
+
+    def _fill(self, name: str, record: Record) -> Any:
+        return self.filled[name](record) if name in self.filled else None
+
+    def accepts(self, seen: Record, record: Record) -> bool:
+        """Return whether a record can be read as `seen`."""
+        wanted = self.expected(record)
+        return all(
+            seen[name] == wanted[name] or (name in self.lenient and name not in record)
+            for name in wanted
+        )
+
+    def make(self, record: Record) -> Any:
+        """Return the entity of a record."""
+        values = {
+            self.names[name]: self.codecs[name][0](value) if name in self.codecs else value
+            for name, value in record.items()
+            if name in self.names
+        }
+        return self.entity(tid=record["tid"], **values)
+
+    def change(self, name: str, value: Any) -> Any:
+        """Return the change that sets an attribute."""
+        stored = self.codecs[name][0](value) if name in self.codecs else value
+        return getattr(self.entity, self.names[name]).set(stored)
+
+    def seen(self, entity: Any) -> Record:
+        """Return an entity that was read as a record."""
+        read = {name: getattr(entity, attribute) for name, attribute in self.names.items()}
+        return {"tid": entity.tid} | {
+            name: self.codecs[name][1](value) if name in self.codecs else value
+            for name, value in read.items()
+        }
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The old and the new version."""
+
+    name: str
+    old: Side
+    new: Side
+
+
+Attributes: TypeAlias = dict[str, tuple[Any, Any]]
+Parts: TypeAlias = Callable[[Any, Any], dict[str, Any]]
+
+
+def side(
+    attributes: Attributes,
+    parts: Parts = lambda table, a: {},
+    *,
+    indexes: int = 1,
+    names: Mapping[str, str] | None = None,
+    type_name: str = "Thing",
+    renamed_from: str = "",
+    has_events: bool = False,
+    has_other: bool = False,
+    stream: Any = None,
+    **rest: Any,
+) -> Side:
+    """Declare a version: a table with an entity of these attributes."""
+    globals_ = {f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK") for n in range(1, indexes + 1)}
+    options = {"name": "things"} | ({} if stream is None else {"stream": stream})
+    table = types.new_class("Things", (Table,), options, lambda body: body.update(globals_))
+    event = _event(table) if has_events else None
+    declared = {"tid": (str, attr())} | attributes
+    handles = SimpleNamespace(**{name: value for name, (_, value) in declared.items()}, event=event)
+
+    def fill(body: dict[str, Any]) -> None:
+        generic: Any = Attr
+        body["__annotations__"] = {name: generic[kind] for name, (kind, _) in declared.items()}
+        body.update({name: value for name, (_, value) in declared.items()})
+        body["primary"] = key("THING" / handles.tid, "THING")
+        body.update(parts(table, handles))
+
+    arguments = {"table": table, "renamed_from": renamed_from}
+    entity = types.new_class(type_name, (Entity,), arguments, fill)
+    plain = {name: name for name, (_, value) in attributes.items() if not value.role}
+    other = _other(table) if has_other else None
+    return Side(table, entity, names or plain, event=event, other=other, **rest)
+
+
+def _event(table: type[Table]) -> Any:
+    tid, number, state = attr(), attr(pad=6), attr()
+
+    def fill(body: dict[str, Any]) -> None:
+        body["__annotations__"] = {"tid": Attr[str], "number": Attr[int], "state": Attr[str]}
+        body.update(tid=tid, number=number, state=state)
+        body["primary"] = key("THING" / tid, "EVENT" / number)
+
+    return types.new_class("Event", (WriteOnce,), {"table": table}, fill)
+
+
+def _other(table: type[Table]) -> Any:
+    oid = attr()
+
+    def fill(body: dict[str, Any]) -> None:
+        body["__annotations__"] = {"oid": Attr[str]}
+        body.update(oid=oid, primary=key("OTHER" / oid, "OTHER"), u=unique("OTHERU" / oid))
+
+    return types.new_class("Other", (Entity,), {"table": table}, fill)
+
+
+# -- the versions ----------------------------------------------------------------------------------
+
+
+def base(**more: Any) -> Attributes:
+    """Return new attributes: those that nearly every version has."""
+    return {"state": (str, attr()), "n": (int, attr(pad=3)), "email": (str, attr())} | more
+
+
+def by_state(table: Any, a: Any) -> dict[str, Any]:
+    return {"by_state": index(table.gsi1, "S" / a.state, a.n)}
+
+
+def by_state_and_email(table: Any, a: Any) -> dict[str, Any]:
+    return {"by_state": index(table.gsi1, "S" / a.state, a.email)}
+
+
+STATE = (Lookup("by_state", "state"),)
+
+
+def with_unique(table: Any, a: Any) -> dict[str, Any]:
+    return by_state(table, a) | {"mail": unique("MAIL" / a.email)}
+
+
+def optional() -> tuple[Any, Any]:
+    return str | None, attr(default=None)
+
+
+def plain(**rest: Any) -> Side:
+    return side(base(), by_state, lookups=STATE, **rest)
+
+
+def reserved(**rest: Any) -> Side:
+    return side(base(), with_unique, lookups=STATE, uniques={"email": "mail"}, **rest)
+
+
+def _history(table: Any, a: Any) -> dict[str, Any]:
+    events = history(a.state, a.event, new=a.event.state, version=a.event.number)
+    return by_state(table, a) | {"states": events}
+
+
+def pairs() -> list[Pair]:
+    """Return a pair for each kind of change that a migration carries out."""
+    two_places = (*STATE, Lookup("by_email", "email"))
+
+    def by_email(table: Any, a: Any) -> dict[str, Any]:
+        return by_state(table, a) | {"by_email": index(table.gsi2, "E" / a.email, a.n)}
+
+    def longer_literal(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "STATE" / a.state, a.n)}
+
+    def when_open(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "S" / a.state, a.n, when=a.state != "c")}
+
+    def other_delimiter(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "S" / a.state, a.n, delimiter="|")}
+
+    def renamed(table: Any, a: Any) -> dict[str, Any]:
+        return {
+            "by_state": index(table.gsi1, "S" / a.status, a.n),
+            "mail": unique("MAIL" / a.address),
+        }
+
+    def other_mail(table: Any, a: Any) -> dict[str, Any]:
+        return by_state(table, a) | {"mail": unique("EMAIL" / a.email)}
+
+    def lower_mail(table: Any, a: Any) -> dict[str, Any]:
+        return by_state(table, a) | {"mail": unique("MAIL" / lower(a.email))}
+
+    def keeping_mail(table: Any, a: Any) -> dict[str, Any]:
+        return by_state(table, a) | {"mail": unique("MAIL" / a.email, keep=(a.tid, a.state))}
+
+    not_c = (Lookup("by_state", "state", lambda record: record["state"] != "c"),)
+    new_names = {"state": "status", "n": "n", "email": "address"}
+    return [
+        Pair("index added", plain(), side(base(), by_email, indexes=2, lookups=two_places)),
+        Pair("index removed", side(base(), by_email, indexes=2, lookups=two_places), plain()),
+        Pair(
+            "place added",
+            plain(indexes=2),
+            side(base(), by_email, indexes=2, lookups=two_places),
+        ),
+        Pair(
+            "place removed",
+            side(base(), by_email, indexes=2, lookups=two_places),
+            plain(indexes=2),
+        ),
+        Pair("index key changed", plain(), side(base(), by_state_and_email, lookups=STATE)),
+        Pair("index literal changed", plain(), side(base(), longer_literal, lookups=STATE)),
+        Pair("pad changed", plain(), side(base(n=(int, attr(pad=5))), by_state, lookups=STATE)),
+        Pair("when added", plain(), side(base(), when_open, lookups=not_c)),
+        Pair("when removed", side(base(), when_open, lookups=not_c), plain()),
+        Pair("delimiter changed", plain(), side(base(), other_delimiter, lookups=STATE)),
+        Pair(
+            "attributes renamed",
+            reserved(),
+            side(
+                {
+                    "status": (str, attr(renamed_from="state")),
+                    "n": (int, attr(pad=3)),
+                    "address": (str, attr(renamed_from="email")),
+                },
+                renamed,
+                names=new_names,
+                lookups=STATE,
+                uniques={"email": "mail"},
+            ),
+        ),
+        Pair(
+            "optional attribute renamed",
+            side(base(note=optional()), by_state, lookups=STATE),
+            side(
+                base(remark=(str | None, attr(default=None, renamed_from="note"))),
+                by_state,
+                names={"state": "state", "n": "n", "email": "email", "note": "remark"},
+                lookups=STATE,
+            ),
+        ),
+        Pair(
+            "attribute retyped",
+            plain_numbers(int, lambda item: int(item["n"])),
+            plain_numbers(str, lambda item: str(item["n"])),
+        ),
+        Pair(
+            "attribute made required",
+            side(base(note=optional()), by_state, lookups=STATE, lenient=frozenset({"note"})),
+            side(
+                base(note=(str, attr(fill=lambda item: f"of {item['tid']}"))),
+                by_state,
+                lookups=STATE,
+                filled={"note": lambda record: f"of {record['tid']}"},
+            ),
+        ),
+        Pair(
+            "required attribute added",
+            plain(),
+            side(
+                base(note=(str, attr(fill="none"))),
+                by_state,
+                lookups=STATE,
+                filled={"note": lambda record: "none"},
+            ),
+        ),
+        Pair("attribute added", plain(), side(base(note=optional()), by_state, lookups=STATE)),
+        Pair("attribute removed", side(base(note=optional()), by_state, lookups=STATE), plain()),
+        Pair(
+            "required attribute removed",
+            side(
+                base(note=(str, attr(fill="none"))),
+                by_state,
+                lookups=STATE,
+                filled={"note": lambda record: "none"},
+            ),
+            plain(),
+        ),
+        Pair("entity renamed", reserved(), reserved(type_name="Item", renamed_from="Thing")),
+        Pair("unique added", plain(), reserved()),
+        Pair("unique removed", reserved(), plain()),
+        Pair(
+            "unique key changed",
+            reserved(),
+            side(base(), other_mail, lookups=STATE, uniques={"email": "mail"}),
+        ),
+        Pair(
+            "unique format changed",
+            reserved(),
+            side(base(), lower_mail, lookups=STATE, uniques={"email": "mail"}),
+        ),
+        Pair(
+            "unique contents changed",
+            reserved(),
+            side(base(), keeping_mail, lookups=STATE, uniques={"email": "mail"}),
+        ),
+        Pair(
+            "version added",
+            plain(),
+            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
+        ),
+        Pair(
+            "stamps added",
+            plain(),
+            side(
+                base(made=(datetime, created_at()), changed=(datetime, updated_at())),
+                by_state,
+                lookups=STATE,
+                volatile=frozenset({"made", "changed"}),
+            ),
+        ),
+        Pair(
+            "history added",
+            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
+            side(
+                base(v=(int, version())),
+                _history,
+                lookups=STATE,
+                has_events=True,
+                volatile=frozenset({"v"}),
+            ),
+        ),
+        Pair(
+            "ttl added",
+            plain(),
+            side(
+                base(expires=(datetime | None, ttl(default=None))),
+                by_state,
+                lookups=STATE,
+                names={"state": "state", "n": "n", "email": "email"},
+            ),
+        ),
+        Pair("entity removed", plain(has_other=True), plain()),
+        Pair("entity added", plain(), plain(has_other=True)),
+        Pair("stream added", plain(), side(base(), by_state, lookups=STATE, stream="KEYS_ONLY")),
+        Pair(
+            "several changes",
+            side(
+                base(note=optional()),
+                with_unique,
+                lookups=STATE,
+                uniques={"email": "mail"},
+                lenient=frozenset({"note"}),
+            ),
+            side(
+                {
+                    "status": (str, attr(renamed_from="state")),
+                    "n": (int, attr(pad=5)),
+                    "email": (str, attr()),
+                    "note": (str, attr(fill=lambda item: f"of {item['tid']}")),
+                },
+                _several,
+                indexes=2,
+                type_name="Item",
+                renamed_from="Thing",
+                names={"state": "status", "n": "n", "email": "email", "note": "note"},
+                lookups=two_places,
+                uniques={"email": "mail"},
+                filled={"note": lambda record: f"of {record['tid']}"},
+            ),
+        ),
+    ]
+
+
+def plain_numbers(kind: Any, fill: Callable[[Any], Any]) -> Side:
+    """Return a version whose numbers are of this type, which reads those of the other one."""
+    return side(
+        base(n=(kind, attr(fill=fill))),
+        by_state_and_email,
+        lookups=STATE,
+        codecs={"n": (kind, int)},
+    )
+
+
+def _several(table: Any, a: Any) -> dict[str, Any]:
+    return {
+        "by_state": index(table.gsi1, "STATE" / a.status, a.n),
+        "by_email": index(table.gsi2, "E" / a.email, a.n),
+        "mail": unique("MAILBOX" / a.email),
+    }

@@ -1,0 +1,714 @@
+"""Promise: a migration loses, doubles, or hides nothing. Every acknowledged write is read by every
+version of a program that may connect, exactly once, during each step and after it; what is left at
+the end is what a fresh load by that version stores.
+
+Method: one run is a pair of designs (`migration_designs`), a script and a seed. Programs of the old
+and of the new version create, update, replace, delete and read things through patterns. Executors
+carry out `apply`, `rollback` and `complete`. Plans do no input or output, so a scheduler with a
+virtual clock runs all of them in one thread, and chooses whose request comes next. Executors are
+stopped before or after a request, stalled until another one takes over, throttled; transactions
+conflict; responses are lost after the write was applied. A program is started anew for every call:
+it runs only if `connect` lets it.
+
+A dict of all acknowledged writes is the oracle, and `verify.stored_items`. A call whose response
+was lost may have happened or not: until it is read, both are accepted.
+
+Limits: a program that is running when a migration begins, and may not connect any more, ends its
+present call first, and makes no other. When a rollback begins, programs of the new version end.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from tablewright import create, put
+from tablewright.design_description import TableDesign, write_table_design
+from tablewright.engine import Engine
+from tablewright.errors import (
+    DesignMismatch,
+    DynamoDBError,
+    EndpointUnavailable,
+    IndexNotReady,
+    MigrationBusy,
+    MigrationRefused,
+    ProvisionedThroughputExceededException,
+    TableMismatch,
+    TablewrightError,
+    TransactionCanceledException,
+    UniqueNotReady,
+    UniqueViolation,
+    WriteRejected,
+)
+from tablewright.mapping.item_kind import record_key
+from tablewright.model.databases.provision import Provision, definition
+from tablewright.model.description import describe_design
+from tablewright.plan.migration.executing import Version
+from tablewright.plan.migration.migrate import Apply, Baseline, Complete, Rollback
+from tablewright.plan.plan import Context, Plan, Together, Unready, Wait
+from tablewright.transport.transport import RetriesExhausted
+from tablewright.values import Item
+from tablewright.verify.stored_items import compare_stored
+from torture.migration_designs import Pair, Record, Side, pairs
+from torture.run import Broken, Part, Round
+
+NAME = "things"
+IDS = [f"t{number}" for number in range(7)]
+STATES = ("a", "b", "c")
+LEASE_SECONDS = 10.0
+STALL_SECONDS = 100.0
+#: How often a command is run again before it must succeed without faults.
+ATTEMPTS = 4
+#: The version whose programs end when a command begins.
+ENDED: dict[str, Any] = {"apply": None, "rollback": "new", "complete": "old"}
+
+Name: TypeAlias = Literal["old", "new"]
+Command: TypeAlias = Literal["apply", "rollback", "complete"]
+
+
+class Stop(Exception):
+    """The process of an executor has ended."""
+
+
+@cache
+def all_pairs() -> list[Pair]:
+    return pairs()
+
+
+@cache
+def _design(table: Any) -> TableDesign:
+    return describe_design(table).tables[NAME]
+
+
+@cache
+def _written_design(table: Any) -> str:
+    return write_table_design(_design(table))
+
+
+def flat(plan: Plan[Any], context: Context) -> Generator[Any, bytes, Any]:
+    """Run a plan as one sequence of requests and waits; also the plans that it runs together."""
+    steps = plan._steps(context)
+    try:
+        step = next(steps)
+        while True:
+            try:
+                if isinstance(step, Together):
+                    results = []
+                    for each in step.plans:
+                        results.append((yield from flat(each, context)))  # noqa: PERF401  # a yield
+                    step.results = results
+                    body = b""
+                else:
+                    body = yield step
+            except (DynamoDBError, RetriesExhausted) as fault:
+                step = steps.throw(fault)
+            else:
+                step = steps.send(body)
+    except StopIteration as end:
+        return end.value
+
+
+class Actor:
+    """A plan that runs request by request: a call of a program, or an executor."""
+
+    def __init__(self, world: World, steps: Generator[Any, bytes, Any]) -> None:
+        self.world = world
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.is_done = False
+        self.wake = world.now
+        self._steps = steps
+        self._step: Any = None
+        self._advance(partial(next, steps))
+
+    def _advance(self, resume: Any) -> None:
+        try:
+            self._step = resume()
+        except StopIteration as end:
+            self.result, self.is_done = end.value, True
+        except (TablewrightError, Stop) as error:
+            self.error, self.is_done = error, True
+        else:
+            if isinstance(self._step, Wait):
+                self.wake = self.world.now + self._step.seconds
+
+    @property
+    def request(self) -> Any:
+        """The next request; None for a wait."""
+        return None if isinstance(self._step, Wait) else self._step
+
+    def send(self, operation: str, body: dict[str, Any]) -> bytes:
+        return self.world.send(operation, body)
+
+    def tick(self) -> None:
+        """Perform the present step."""
+        step = self._step
+        if isinstance(step, Wait):
+            self._advance(partial(self._steps.send, b""))
+            return
+        try:
+            answer = self.send(step.operation, step.body)
+        except (DynamoDBError, RetriesExhausted) as fault:
+            self._advance(partial(self._steps.throw, fault))
+        except Stop as stop:
+            self.error, self.is_done = stop, True
+        else:
+            self._advance(partial(self._steps.send, answer))
+
+
+class Call(Actor):
+    """A call of a program; its response may be lost."""
+
+    def __init__(self, world: World, side: Name, plan: Plan[Any]) -> None:
+        self.side = side
+        super().__init__(world, flat(plan, world.contexts[side]))
+
+    def send(self, operation: str, body: dict[str, Any]) -> bytes:
+        answer = super().send(operation, body)
+        if self.world.chance.random() < self.world.faults * 0.3:
+            self.world.attack.count("lost responses")
+            raise lost()
+        return answer
+
+
+class Executor(Actor):
+    """An executor: it may be stopped, stalled and throttled."""
+
+    def __init__(self, world: World, command: Command, *, is_safe: bool) -> None:
+        chance = world.chance
+        self.command = command
+        self.fence = 0
+        self.sent = 0
+        self._faults = 0.0 if is_safe else world.faults
+        self._stop_at = chance.randint(1, 45) if not is_safe and chance.random() < 0.7 else -1
+        self._stall_at = chance.randint(2, 45) if not is_safe and chance.random() < 0.2 else -1
+        side = world.pair.old if command == "rollback" else world.pair.new
+        plan = world.plan(command, side)
+        super().__init__(
+            world, flat(plan, world.contexts["old" if command == "rollback" else "new"])
+        )
+
+    def send(self, operation: str, body: dict[str, Any]) -> bytes:
+        world, chance = self.world, self.world.chance
+        self.sent += 1
+        if self.sent == self._stall_at:
+            world.attack.count("stalls")
+            world.run_for(STALL_SECONDS, without=self)
+        is_stopped = self.sent == self._stop_at
+        if is_stopped and chance.random() < 0.5:
+            world.attack.count("stops")
+            raise Stop
+        roll = chance.random()
+        if roll < self._faults:
+            raise ProvisionedThroughputExceededException("too fast")
+        if roll < 2 * self._faults and operation == "TransactWriteItems":
+            world.attack.count("conflicts")
+            reasons = [{"Code": "None"} for _ in body["TransactItems"]]
+            chance.choice(reasons)["Code"] = "TransactionConflict"
+            raise TransactionCanceledException(reasons)
+        if world.changes_phase(operation, body):
+            world.finish_calls()
+        before = world.fence()
+        answer = super().send(operation, body)
+        after = world.fence()
+        if after > before:
+            self.fence = after
+        elif operation in ("UpdateItem", "TransactWriteItems") and self.fence != before:
+            raise Broken("an executor writes after another one has taken over", operation)
+        if is_stopped:
+            world.attack.count("stops")
+            raise Stop
+        if roll > 1 - self._faults * 0.2:
+            world.attack.count("lost responses")
+            raise lost()
+        world.after_request()
+        return answer
+
+
+def lost() -> RetriesExhausted:
+    return RetriesExhausted("no response", attempts=4, code="", maybe_applied=True)
+
+
+class World:
+    """A table, programs and executors, a virtual clock, and what was acknowledged."""
+
+    def __init__(self, attack: Round, pair: Pair, chance: random.Random) -> None:
+        self.attack = attack
+        self.pair = pair
+        self.chance = chance
+        self.now = 0.0
+        self.engine = Engine(":memory:")
+        self.faults = chance.choice((0.0, 0.02, 0.08))
+        self.page = chance.randint(2, 5)
+        self.sides: dict[Name, Side] = {"old": pair.old, "new": pair.new}
+        self.contexts: dict[Name, Context] = {
+            name: Context({side.table.__table__: NAME}, b"0" * 32, clock=self.clock)
+            for name, side in self.sides.items()
+        }
+        #: What may be stored, by id: a record, or None; several if a response was lost.
+        self.stored: dict[str, list[Record | None]] = {tid: [None] for tid in IDS}
+        self.calls: dict[str, tuple[Call, list[Record | None], list[Record | None]]] = {}
+        self.executors: list[Executor] = []
+        #: The version whose programs have ended, because what only they read is being removed.
+        self.ended: Name | None = None
+        self.writes = 0
+        self._known: dict[tuple[Name, bytes], Unready | None] = {}
+        self._stepped: Any = None
+        self._is_checking = False
+
+    def clock(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now)
+
+    # -- requests ------------------------------------------------------------------------------
+
+    def send(self, operation: str, body: dict[str, Any]) -> bytes:
+        if operation == "Scan":
+            body = body | {"Limit": self.page}
+        return self.engine.run(self.engine.prepare(operation, body)) or b"{}"
+
+    def run(self, plan: Plan[Any], side: Name) -> Any:
+        """Run a plan at once, without faults."""
+        steps = flat(plan, self.contexts[side])
+        actor = Actor(self, steps)
+        while not actor.is_done:
+            actor.tick()
+        if actor.error is not None:
+            raise actor.error
+        return actor.result
+
+    def record(self) -> Item:
+        key = record_key(self.pair.old.table.__table__)
+        request = {"TableName": NAME, "Key": key, "ConsistentRead": True}
+        item: Item = msgspec.json.decode(self.send("GetItem", request)).get("Item", {})
+        return item
+
+    def fence(self) -> int:
+        return int(self.record().get("$fence", {"N": "0"})["N"])
+
+    def changes_phase(self, operation: str, body: dict[str, Any]) -> bool:
+        """Return whether a request changes which programs may connect."""
+        names = (
+            body.get("ExpressionAttributeNames", {}).values() if operation == "UpdateItem" else ()
+        )
+        return "$target" in names or "$design" in names
+
+    def items(self) -> list[Item]:
+        found: list[Item] = []
+        request: dict[str, Any] = {"TableName": NAME, "ConsistentRead": True}
+        answer = msgspec.json.decode(self.engine.run(self.engine.prepare("Scan", request)) or b"{}")
+        found += answer["Items"]
+        return found
+
+    # -- executors -----------------------------------------------------------------------------
+
+    def version(self, side: Side) -> Version:
+        table = side.table.__table__
+        return Version(table, _design(side.table), definition(table, NAME))
+
+    def plan(self, command: Command, side: Side) -> Plan[Any]:
+        version = self.version(side)
+        if command == "complete":
+            return Complete(version, lease_seconds=LEASE_SECONDS, delete_removed=True)
+        kind = Apply if command == "apply" else Rollback
+        return kind(version, lease_seconds=LEASE_SECONDS)
+
+    def carry_out(self, command: Command) -> bool:
+        """Run a command until it has succeeded; return False if another one must be run."""
+        self.ended = ENDED[command]
+        for attempt in range(ATTEMPTS + 1):
+            is_safe = attempt == ATTEMPTS
+            executors = [Executor(self, command, is_safe=is_safe)]
+            if not is_safe and self.chance.random() < 0.25:
+                executors.append(Executor(self, command, is_safe=False))
+            self.executors = executors
+            while any(not each.is_done for each in executors):
+                self.step()
+            self.executors = []
+            self.attack.count("executors", len(executors))
+            if any(each.error is None for each in executors) and "$steps" not in self.record():
+                return True  # and no other one has begun it again
+            for each in (each for each in executors if each.error is not None):
+                if isinstance(each.error, MigrationRefused) and not self.is_open():
+                    return True  # an executor that was stopped, or lost its response, has done it
+                if not isinstance(each.error, (Stop, MigrationBusy, EndpointUnavailable)):
+                    raise Broken(f"{self.pair.name}: {command} fails", repr(each.error))
+            if command == "apply" and self.chance.random() < 0.2:
+                return False
+        raise Broken(f"{command} does not end", self.pair.name)
+
+    def is_open(self) -> bool:
+        """Return whether there is a migration to complete or to undo."""
+        return not self.record().keys().isdisjoint({"$target", "$previous"})
+
+    # -- the scheduler -------------------------------------------------------------------------
+
+    def step(self, without: Executor | None = None) -> None:
+        """Let one actor perform its next step."""
+        actors: list[Actor] = [each for each in self.executors if not each.is_done]
+        actors = [each for each in actors if each is not without]
+        actors += [call for call, _, _ in self.calls.values()]
+        ready = [each for each in actors if each.wake <= self.now]
+        if len(self.calls) < 2 and self.writes > 0 and self.chance.random() < 0.3:
+            self.start_call()
+            return
+        if not ready:
+            later = [each.wake for each in actors]
+            self.now = min(later) if later else self.now + 1.0
+            return
+        self.chance.choice(ready).tick()
+        self.settle()
+
+    def run_for(self, seconds: float, without: Executor) -> None:
+        """Let the others run for some time."""
+        end = self.now + seconds
+        while self.now < end:
+            if all(each.is_done or each is without for each in self.executors) and not self.calls:
+                self.now = end
+                return
+            self.step(without)
+
+    def finish_calls(self) -> None:
+        """Let all calls of programs end."""
+        while self.calls:
+            call = self.chance.choice([call for call, _, _ in self.calls.values()])
+            self.now = max(self.now, call.wake)
+            call.tick()
+            self.settle()
+
+    # -- programs ------------------------------------------------------------------------------
+
+    def connect(self, name: Name) -> bool:
+        """Start a program; return whether it may run."""
+        if name == self.ended:
+            return False
+        record = {n: v for n, v in self.record().items() if n not in ("$lease", "$steps", "$fence")}
+        description = self.send("DescribeTable", {"TableName": NAME})
+        state = msgspec.json.decode(description)["Table"]
+        shown = [state.get("GlobalSecondaryIndexes"), state.get("StreamSpecification")]
+        indexes = [(each["IndexName"], each["IndexStatus"]) for each in shown[0] or ()]
+        ttl = self.send("DescribeTimeToLive", {"TableName": NAME})
+        known = name, msgspec.json.encode([record, indexes, shown[1], ttl.decode()])
+        if known not in self._known:
+            table = self.sides[name].table.__table__
+            try:
+                self._known[known] = self.run(Provision(table, create=False), name)
+            except (DesignMismatch, TableMismatch):
+                self._known[known] = None
+        unready = self._known[known]
+        if unready is None:
+            return False
+        table = self.sides[name].table.__table__
+        self.contexts[name] = msgspec.structs.replace(
+            self.contexts[name], unready={table: unready} if unready else None
+        )
+        return True
+
+    def start_call(self) -> None:
+        """Start a call of a random program on a thing that no other call is about."""
+        chance = self.chance
+        name: Name = chance.choice(("old", "new"))
+        tid = chance.choice(IDS)
+        if tid in self.calls or not self.connect(name):
+            self.writes -= chance.random() < 0.05  # so that a run ends
+            return
+        side, before = self.sides[name], self.stored[tid]
+        if len(before) > 1:
+            self.read(name, tid)
+            return
+        self.writes -= 1
+        plan, after = self._write(side, tid, before[0])
+        self.attack.count(f"calls of {name} programs")
+        self.stored[tid] = [*before, after]
+        call = Call(self, name, plan)
+        self.calls[tid] = (call, before, [after])
+        self.settle()
+
+    def _write(
+        self, side: Side, tid: str, record: Record | None
+    ) -> tuple[Plan[Any], Record | None]:
+        """Return a write of a program, and the record after it."""
+        chance, entity = self.chance, side.entity
+        if record is None:
+            made = self._values(side, tid)
+            return create(side.make(made)), made
+        roll = chance.random()
+        if roll < 0.2:
+            return entity.primary(tid).delete(), None
+        if roll < 0.4 and not side.volatile:  # a versioned entity is replaced by its version
+            made = self._values(side, tid)
+            return put(side.make(made)), made
+        name = chance.choice(list(side.names))
+        value = self._value(name, tid)
+        return entity.primary(tid).update(side.change(name, value)), record | {name: value}
+
+    def _values(self, side: Side, tid: str) -> Record:
+        return {"tid": tid} | {name: self._value(name, tid) for name in side.names}
+
+    def _value(self, name: str, tid: str) -> Any:
+        chance = self.chance
+        match name:
+            case "state":
+                return chance.choice(STATES)
+            case "n":
+                return chance.randint(0, 999)
+            case "email":
+                return f"{tid}.{chance.randint(0, 2)}"
+        return chance.choice(("x", "y"))
+
+    def settle(self) -> None:
+        """Record the outcomes of calls that have ended."""
+        for tid, (call, before, after) in list(self.calls.items()):
+            if not call.is_done:
+                continue
+            del self.calls[tid]
+            if call.error is None:
+                self.stored[tid] = after
+                self.attack.count("acknowledged writes")
+            elif isinstance(call.error, (UniqueNotReady, IndexNotReady)):
+                self.stored[tid] = before
+            elif not isinstance(call.error, EndpointUnavailable):
+                self.attack.require(
+                    False,
+                    f"{self.pair.name}: a write of the {call.side} version fails: "
+                    f"{type(call.error).__name__}",
+                    f"{call.error} {before} -> {after}",
+                )
+
+    # -- checks --------------------------------------------------------------------------------
+
+    def after_request(self) -> None:
+        """Check after a step of a migration, and sometimes at other times."""
+        if self._is_checking:
+            return
+        steps = self.record().get("$steps")
+        if steps != self._stepped or self.chance.random() < 0.05:
+            self._stepped = steps
+            self.check()
+
+    def check(self) -> None:
+        """Read everything by every version that may connect."""
+        for name in self.sides:
+            if self.connect(name):
+                self.attack.count("checks")
+                for tid in IDS:
+                    self.read(name, tid)
+                self._check_lookups(name)
+                self._check_uniques(name)
+
+    def read(self, name: Name, tid: str) -> None:
+        """Read a thing; it must be one of what may be stored."""
+        side, options = self.sides[name], self.stored[tid]
+        found = self.run(side.entity.primary(tid), name)
+        seen = None if found is None else side.seen(found)
+        matching = [
+            each
+            for each in options
+            if (seen is None and each is None)
+            or (seen is not None and each is not None and side.accepts(seen, each))
+        ]
+        self.attack.require(
+            matching,
+            f"{self.pair.name}: the {name} version reads a thing wrongly",
+            f"{seen}, expected {options}",
+        )
+        if tid not in self.calls:
+            self.stored[tid] = matching[:1]
+
+    def _check_lookups(self, name: Name) -> None:
+        side = self.sides[name]
+        for lookup in side.lookups:
+            values = STATES if lookup.by == "state" else [f"{tid}.0" for tid in IDS]
+            for value in values:
+                try:
+                    found = self._query(getattr(side.entity, lookup.place)(value), name)
+                except IndexNotReady:
+                    self.attack.require(
+                        not self._is_prepared(name), f"{self.pair.name}: the index is not ready"
+                    )
+                    break
+                seen = [each.tid for each in found]
+                for tid in IDS:
+                    possible = {
+                        record is not None
+                        and side.expected(record)[lookup.by] == value
+                        and lookup.holds(side.expected(record))
+                        for record in self.stored[tid]
+                    }
+                    self.attack.require(
+                        seen.count(tid) in possible,
+                        f"{self.pair.name}: the {name} version finds a thing {seen.count(tid)} "
+                        f"times in the index {lookup.place}",
+                        f"{tid} of {self.stored[tid]} by {value}",
+                    )
+
+    def _query(self, query: Any, name: Name) -> list[Any]:
+        found: list[Any] = []
+        while True:
+            page = self.run(query, name)
+            found += page
+            if page.next_cursor is None:
+                return found
+            query = query.after(page.next_cursor)
+
+    def _is_prepared(self, name: Name) -> bool:
+        """Return whether the table records that its items are prepared for a version."""
+        design: str = self.record()["$design"]["S"]
+        return design == _written_design(self.sides[name].table)
+
+    def _check_uniques(self, name: Name) -> None:
+        side = self.sides[name]
+        for by, place in side.uniques.items():
+            for tid in IDS:
+                for option in self.stored[tid]:
+                    if option is None or len(self.stored[tid]) > 1:
+                        continue
+                    try:
+                        found = self.run(getattr(side.entity, place)(option[by]), name)
+                    except (UniqueNotReady, IndexNotReady):
+                        return
+                    if found is None and not self._is_prepared(name):
+                        continue
+                    self.attack.require(
+                        found is not None and found.tid == tid,
+                        f"{self.pair.name}: the {name} version does not find a thing by its "
+                        f"unique value",
+                        f"{option}: {found}",
+                    )
+
+    def check_conflicts(self, name: Name) -> None:
+        """Try to take the unique value of another thing: that must be refused."""
+        side = self.sides[name]
+        certain = [each[0] for each in self.stored.values() if len(each) == 1 and each[0]]
+        for by in side.uniques:
+            for record in certain:
+                taken = side.make(side.expected(record) | {"tid": "thief"})
+                try:
+                    self.run(create(taken), name)
+                except UniqueViolation:
+                    continue
+                except WriteRejected as error:
+                    raise Broken(f"{self.pair.name}: {type(error).__name__}") from error
+                raise Broken(f"{self.pair.name}: a unique value is taken twice", f"{by} {record}")
+
+    def check_whole(self, name: Name) -> None:
+        """Compare all items with a fresh load of what is stored."""
+        side = self.sides[name]
+        items = self.items()
+        report = compare_stored(side.table.__table__, items)
+        self.attack.require(
+            report,
+            f"{self.pair.name}: stored items differ from the {name} version",
+            "; ".join(map(str, report.differences[:3])),
+        )
+        fresh = World(self.attack, self.pair, random.Random(0))
+        fresh.make_table(name)
+        for tid in IDS:
+            if (record := self.stored[tid][0]) is not None:
+                fresh.run(create(side.make(side.expected(record))), name)
+        fresh_items = fresh.items()
+        fresh.engine.close()
+        ours, theirs = (self._comparable(side, each) for each in (items, fresh_items))
+        different = [each for each in ours if each not in theirs]
+        missing = [each for each in theirs if each not in ours]
+        self.attack.require(
+            not different and not missing,
+            f"{self.pair.name}: items differ from a fresh load by the {name} version",
+            f"{different[:2]} instead of {missing[:2]}",
+        )
+
+    def _comparable(self, side: Side, items: list[Item]) -> list[Item]:
+        table, ignored = side.table.__table__, side.volatile | side.lenient
+        return [
+            {name: value for name, value in item.items() if name not in ignored}
+            for item in items
+            if not (kind := table.identify(item)).is_record and kind.history is None
+        ]
+
+    def make_table(self, name: Name) -> None:
+        self.run(Provision(self.sides[name].table.__table__, create=True, update=True), name)
+
+
+def play_run(attack: Round, pair: Pair, seed: int) -> None:
+    """Carry out one script."""
+    chance = random.Random(seed)
+    world = World(attack, pair, chance)
+    random.seed(seed)  # delays are random
+    try:
+        world.make_table("old")
+        for tid in IDS[: chance.randint(0, len(IDS))]:
+            plan, record = world._write(pair.old, tid, None)
+            world.run(plan, "old")
+            world.stored[tid] = [record]
+        world.run(Baseline(world.version(pair.old)), "old")
+        world.check()
+        script(world)
+        world.finish_calls()
+        world.check()
+    finally:
+        world.engine.close()
+    attack.count("runs")
+
+
+def script(world: World) -> None:
+    """Migrate, and sometimes go back, repeat or complete it."""
+    chance = world.chance
+    for _ in range(chance.randint(1, 3)):
+        world.writes = chance.randint(0, 25)
+        is_applied = world.carry_out("apply")
+        if is_applied and chance.random() < 0.3:
+            world.writes = chance.randint(0, 10)
+            is_applied = world.carry_out("apply")
+        if not is_applied or chance.random() < 0.4:
+            end(world, "rollback", "old")
+            continue
+        if chance.random() < 0.7:
+            world.writes = chance.randint(0, 15)
+            end(world, "complete", "new")
+        return
+
+
+def end(world: World, command: Command, name: Name) -> None:
+    """Carry out a command that leaves one version, and compare all items with it."""
+    if not world.is_open():  # `apply` was stopped before it began
+        return
+    world.carry_out(command)
+    world.finish_calls()
+    side = world.sides[name]
+    for tid, options in world.stored.items():  # the attributes of the other version are gone
+        world.stored[tid] = [
+            each and {n: v for n, v in each.items() if n in ("tid", *side.names)}
+            for each in options
+        ]
+    world.check()
+    world.check_whole(name)
+    world.check_conflicts(name)
+    world.ended = None
+
+
+def play(attack: Round) -> None:
+    """Make several runs of every pair."""
+    for number in range(attack.size(6, 1)):
+        for at, pair in enumerate(all_pairs()):
+            seed = attack.seed * 1_000_003 + number * 101 + at
+            try:
+                play_run(attack, pair, seed)
+            except Broken as broken:
+                attack.expect(False, str(broken), f"run {seed}: {broken.detail}")
+            except Exception as error:
+                attack.expect(False, f"{pair.name}: {type(error).__name__}: {error}", f"run {seed}")
+        if attack.seconds < 0:
+            return
+
+
+PART = Part(
+    "migrations",
+    "A migration loses, doubles and hides nothing",
+    "stopped, stalled and throttled executors beside programs of both versions",
+    60,
+    play,
+)
