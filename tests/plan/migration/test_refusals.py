@@ -1,0 +1,227 @@
+"""A migration that cannot be carried out says so, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright import Engine, attr, connect, create, key
+from tablewright.errors import (
+    DuplicateValues,
+    InvalidValue,
+    MigrationRefused,
+)
+from tablewright.plan.migration.migrate import Baseline
+from tests.plan.migration.migrating import (
+    PAIRS,
+    RECORDS,
+    Stopped,
+    drive,
+    migration,
+    sending,
+    stop_before,
+    stored,
+    version,
+    whole,
+)
+from torture.migration_designs import Side, base, by_state, plain, side
+
+
+def filling(fill: Any) -> Side:
+    """Return a version with a new required attribute."""
+    return side(base(note=(str, attr(fill=fill))), by_state)
+
+
+def refused(engine: Engine, to: Side, error: type[Exception], match: str) -> None:
+    """Run a migration that is refused; nothing has changed, and programs run as before."""
+    before = whole(engine)
+    with pytest.raises(error, match=match):
+        drive(migration("apply", to, lease_seconds=30), engine)
+    assert whole(engine) == before
+
+
+def test_duplicates_are_listed_and_nothing_is_changed() -> None:
+    pair = PAIRS["unique added"]
+    engine = stored(pair, [record | {"email": "same@x"} for record in RECORDS])
+    refused(engine, pair.new, DuplicateValues, "email 'same@x'")
+    connect(engine, pair.old.table).run(pair.old.entity.primary("t0").delete())
+
+
+def test_a_migration_succeeds_once_its_duplicates_are_resolved() -> None:
+    pair = PAIRS["unique added"]
+    engine = stored(pair, [{**RECORDS[0], "email": "a"}, {**RECORDS[1], "email": "a"}])
+    refused(engine, pair.new, DuplicateValues, "email 'a'")
+    connect(engine, pair.old.table).run(pair.old.entity.primary("t0").delete())
+    assert drive(migration("apply", pair.new), engine).reserved == 1
+
+
+def test_unreadable_items_are_listed() -> None:
+    engine = stored(PAIRS["attribute added"])
+    refused(engine, filling(None), MigrationRefused, r"5 items .*cannot be carried over(.|\n)*t4")
+
+
+def test_an_interrupted_check_that_is_refused_opens_the_table_again() -> None:
+    pair = PAIRS["attribute added"]
+    engine = stored(pair)
+    before = whole(engine)
+    with pytest.raises(Stopped):
+        drive(migration("apply", filling(None)), stop_before(10, sending(engine)))
+    assert whole(engine) != before
+    with pytest.raises(MigrationRefused, match="5 items"):
+        drive(migration("apply", filling(None)), engine)
+    assert whole(engine) == before
+    connect(engine, pair.old.table)
+
+
+def test_a_fill_function_that_fails_names_the_item() -> None:
+    engine = stored(PAIRS["attribute added"])
+    new = filling(lambda item: item["missing"])
+    refused(engine, new, MigrationRefused, r"note: fill= raised KeyError: 'missing' .*THING#t")
+
+
+def test_a_fill_of_another_type_is_refused() -> None:
+    engine = stored(PAIRS["attribute added"])
+    refused(engine, filling(lambda item: 7), MigrationRefused, "THING#t0")
+
+
+def test_a_unique_value_that_is_too_long_for_a_key_is_listed() -> None:
+    pair = PAIRS["unique added"]
+    engine = stored(pair, [{**RECORDS[0], "email": "x" * 2100}])
+    refused(engine, pair.new, MigrationRefused, "1 items (.|\n)*too long for a key")
+
+
+def test_an_item_that_becomes_too_large_is_named() -> None:
+    pair = PAIRS["required attribute added"]
+    engine = stored(pair, [*RECORDS[:2], {**RECORDS[2], "tid": "big"}])
+    body = {"TableName": "things", "Key": {"PK": {"S": "THING#big"}, "SK": {"S": "THING"}}}
+    large = {":x": {"S": "x" * 409_400}}
+    engine.call(
+        "UpdateItem",
+        body | {"UpdateExpression": "SET extra = :x", "ExpressionAttributeValues": large},
+    )
+    with pytest.raises(InvalidValue, match=r"THING#big.*size"):
+        drive(migration("apply", filling("y" * 400)), engine)
+    drive(migration("rollback", pair.old), engine)
+    assert connect(engine, pair.old.table).run(pair.old.entity.primary("t0")) is not None
+
+
+def test_a_changed_primary_key_is_refused_before_anything_is_written() -> None:
+    pair = PAIRS["attribute added"]
+    engine = stored(pair)
+    other = side(base(), lambda table, a: by_state(table, a) | _other_key(a))
+    before = engine.call("Scan", {"TableName": "things"})
+    with pytest.raises(MigrationRefused, match="a primary key cannot be changed in place"):
+        drive(migration("apply", other), engine)
+    assert engine.call("Scan", {"TableName": "things"}) == before
+
+
+def _other_key(a: Any) -> dict[str, Any]:
+    return {"primary": key("OTHER" / a.tid, "THING")}
+
+
+def test_a_rollback_that_the_old_version_cannot_read_is_refused_and_the_new_one_runs() -> None:
+    old = side(base(note=(int, attr())), by_state)
+    new = side(base(note=(str, attr(fill=lambda item: str(item["note"])))), by_state)
+    engine = Engine(":memory:")
+    db = connect(engine, old.table, update=True)
+    db.run(create(old.make({**RECORDS[0], "note": 7})))
+    drive(Baseline(version(old.table)), engine)
+    drive(migration("apply", new), engine)
+    before = whole(engine)
+    with pytest.raises(MigrationRefused, match="cannot be carried over"):
+        drive(migration("rollback", old), engine)
+    assert whole(engine) == before
+    assert connect(engine, new.table).run(new.entity.primary("t0")).note == "7"
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "match"),
+    [
+        ("rollback", "old", "has no migration that can be undone"),
+        ("complete", "new", "has no migration to complete"),
+    ],
+)
+def test_a_command_without_a_migration_is_refused(command: str, name: str, match: str) -> None:
+    pair = PAIRS["index key changed"]
+    engine = stored(pair)
+    with pytest.raises(MigrationRefused, match=match):
+        drive(migration(command, getattr(pair, name)), engine)
+
+
+def test_a_second_migration_waits_for_the_first_to_be_completed() -> None:
+    pair = PAIRS["index key changed"]
+    engine = stored(pair)
+    with pytest.raises(Stopped):
+        drive(migration("apply", pair.new), stop_before(10, sending(engine)))
+    third = PAIRS["delimiter changed"].new
+    with pytest.raises(MigrationRefused, match="is being migrated to another version"):
+        drive(migration("apply", third), engine)
+    drive(migration("apply", pair.new), engine)
+    with pytest.raises(MigrationRefused, match="is not completed"):
+        drive(migration("apply", third), engine)
+    drive(migration("complete", pair.new), engine)
+    drive(migration("apply", third), engine)
+
+
+def test_a_rollback_takes_the_old_version() -> None:
+    pair = PAIRS["index key changed"]
+    engine = stored(pair)
+    drive(migration("apply", pair.new), engine)
+    with pytest.raises(MigrationRefused, match="takes the version of the design that it had"):
+        drive(migration("rollback", pair.new), engine)
+
+
+def test_a_completed_migration_cannot_be_undone() -> None:
+    pair = PAIRS["index removed"]
+    engine = stored(pair)
+    drive(migration("apply", pair.new), engine)
+    with pytest.raises(Stopped):
+        drive(migration("complete", pair.new), stop_before(11, sending(engine)))
+    with pytest.raises(MigrationRefused, match="is being completed, and cannot be undone"):
+        drive(migration("rollback", pair.old), engine)
+    with pytest.raises(MigrationRefused, match="tablewright migrate complete"):
+        drive(migration("apply", pair.new), engine)
+    drive(migration("complete", pair.new), engine)
+
+
+def test_an_unreadable_record_of_another_version_is_refused() -> None:
+    pair = PAIRS["index key changed"]
+    engine = stored(pair)
+    with pytest.raises(Stopped):
+        drive(migration("apply", pair.new), stop_before(10, sending(engine)))
+    body = {
+        "TableName": "things",
+        "Key": {"PK": {"S": "$tablewright"}, "SK": {"S": "indexes"}},
+        "UpdateExpression": "SET #s = :s",
+        "ExpressionAttributeNames": {"#s": "$steps"},
+        "ExpressionAttributeValues": {":s": {"S": '{"command":"apply","steps":[],"format":9}'}},
+    }
+    engine.call("UpdateItem", body)
+    with pytest.raises(MigrationRefused, match="written by another version of Tablewright"):
+        drive(migration("apply", pair.new), engine)
+
+
+def test_a_table_without_a_record_is_refused() -> None:
+    engine = Engine(":memory:")
+    new = plain()
+    connect(engine, new.table)
+    with pytest.raises(MigrationRefused, match="migrate baseline"):
+        drive(migration("apply", new), engine)
+
+
+def test_a_preview_writes_nothing() -> None:
+    pair = PAIRS["several changes"]
+    engine = stored(pair)
+    seen = list[str]()
+
+    def send(operation: str, body: dict[str, Any]) -> bytes:
+        seen.append(operation)
+        return sending(engine)(operation, body)
+
+    found = drive(migration("apply", pair.new).preview(), send)  # type: ignore[attr-defined]
+
+    assert [each.name for each in found.steps] == [
+        "check", "create-index", "rewrite", "verify", "switch",
+    ]  # fmt: skip
+    assert set(seen) == {"DescribeTable", "DescribeTimeToLive", "GetItem"}
