@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from tablewright import Engine, Table, connect, migrations
 from tablewright.database import Database
+from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.values import Item
 from tablewright.verify import compare_stored
@@ -73,9 +74,9 @@ class Walk:
         return plan
 
     def _apply(self, version: SeriesVersion) -> None:
+        former, self._version = self._version, version
         migrations.apply(self.engine, version.table)
-        self._version = version
-        self._compare()
+        self._compare(former)
 
     def _roll_back(self, former: SeriesVersion) -> None:
         migrations.rollback(self.engine, former.table)
@@ -86,9 +87,19 @@ class Walk:
         with connect(self.engine, self._version.table) as database:
             self._version.write(database)
 
-    def _compare(self) -> None:
-        """Require that the stored items are those of the present version, and that it runs."""
-        report = compare_stored(self._version.table.__table__, self.items())
+    def _compare(self, former: SeriesVersion | None = None) -> None:
+        """Require that the stored items are those of the present version, and that it runs.
+
+        Items that only the `former` version knows stay until `complete`.
+        """
+        table, items = self._version.table.__table__, self.items()
+        if former is not None:
+            items = [
+                each
+                for each in items
+                if _is_known(table, each) or not _is_known(former.table.__table__, each)
+            ]
+        report = compare_stored(table, items)
         assert [str(each) for each in report.differences] == []
         with connect(self.engine, self._version.table) as database:
             self._version.check(database)
@@ -115,6 +126,12 @@ class Walk:
 
     def _key(self, item: Item) -> Item:
         return self._version.table.__table__.key(item)
+
+
+def _is_known(table: TableMap, item: Item) -> bool:
+    """Return whether the key of an item is one that a version writes."""
+    kind = table.identify({name: item[name] for name in item if name != table.type_attribute})
+    return kind.stored is not None or kind.unique is not None
 
 
 def _text(value: Any) -> str:

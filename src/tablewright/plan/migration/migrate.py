@@ -48,6 +48,7 @@ from tablewright.plan.migration.revision import (
 from tablewright.plan.migration.rewriting import (
     Leftovers,
     Rewriter,
+    refuse_overwritten_texts,
     renames_in,
 )
 from tablewright.plan.migration.steps import (
@@ -252,6 +253,7 @@ class Apply(_Migration):
             renames, previous = renames_in(changes), revision.design
             keys = key_changes(revision.design, design, renames)
             refuse_unreadable_keys(version.table, keys)
+            refuse_overwritten_texts(version.table, revision.design, changes, renames)
             rewriter = Rewriter(version.table, renames, keys)
         return Work(
             "apply",

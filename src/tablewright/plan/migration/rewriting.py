@@ -3,6 +3,8 @@
     what has changed             what the item gets
     the type of the items        the new type
     a renamed attribute          the value of the old one, which stays until `complete`
+    a renamed text that had      the value of `fill=`: a text can be read as str, whatever type it
+    another type                 was written by
     a required attribute         the value of `fill=`, if the item has none
     another type of values       the value of `fill=`, if the stored one cannot be read
     a required part of keys      the value of `fill=`, if no key of the item contains it
@@ -21,15 +23,17 @@ from msgspec import Struct
 
 from tablewright.design_changes import DesignChange
 from tablewright.design_description import EntityDescription, TableDesign
-from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.errors import InvalidValue, MigrationRefused, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.key_changes import IndexKeyChanges
 from tablewright.plan.writes.guard import key_text
 from tablewright.values import Item, Value
 
+RETYPED = "attribute-retyped"
 _plain = converter(Any, "a stored item").decode
 
 
@@ -42,13 +46,17 @@ class Renames(Struct, frozen=True):
     attributes: Mapping[str, Mapping[str, str]] = {}
     #: The type of sentinels in the target, by their type in the source.
     uniques: Mapping[str, str] = {}
+    #: By the type in the target: the renamed attributes whose values have another type, too.
+    retyped: Mapping[str, frozenset[str]] = {}
 
 
 def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Renames:
     """Return what was renamed; with `reverse`, for the way back to the old version."""
     types: dict[str, str] = {}
     attributes: dict[str, dict[str, str]] = {}
+    retyped: dict[str, frozenset[str]] = {}
     changes = list(changes)
+    others = {(each.entity, each.part) for each in changes if each.kind.name == RETYPED}
     for each in changes:
         if each.kind.name == "entity-renamed":
             types[each.before] = each.after
@@ -59,11 +67,42 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
                 owner = next((old for old, new in types.items() if new == owner), owner)
                 renamed = renamed[::-1]
             attributes.setdefault(owner, {})[renamed[0]] = renamed[1]
+            if (each.entity, each.part) in others:
+                retyped[owner] = retyped.get(owner, frozenset()) | {renamed[0]}
     uniques = {each.before: each.after for each in changes if each.kind.name == "unique-renamed"}
     if reverse:
         types = {new: old for old, new in types.items()}
         uniques = {new: old for old, new in uniques.items()}
-    return Renames(types, attributes, uniques)
+    return Renames(types, attributes, uniques, retyped)
+
+
+def refuse_overwritten_texts(
+    table: TableMap, old: TableDesign, changes: Iterable[DesignChange], renames: Renames
+) -> None:
+    """Raise MigrationRefused if a rollback could not tell texts of the new version from old ones.
+
+    A str can be read from every text. So if `fill=` replaces texts by those of another type, under
+    the same name, a rollback would take these for values of the old version.
+    """
+    entities = {entity.type_name: entity for entity in table.entities}
+    formers = {new: former for former, new in renames.types.items()}
+    problems: list[str] = []
+    for each in changes:
+        if each.kind.name != RETYPED or each.part in renames.attributes.get(each.entity, ()):
+            continue
+        described = (old.entities or {})[formers.get(each.entity, each.entity)]
+        is_text = described.attributes[each.part].type == "str"
+        for attribute in entities[each.entity].attributes.values():
+            is_filled = attribute.stored == each.part and attribute.fill is not None
+            if is_text and is_filled and attribute.converter.tag == "S":
+                problems.append(str(each))
+    if problems:
+        listed = "\n  ".join(problems)
+        raise MigrationRefused(
+            "a rollback could not restore texts that fill= replaces under the same name:\n  "
+            f"{listed}\n"
+            "Store the new values under another name, and say so: attr(renamed_from=…, fill=…)"
+        )
 
 
 class Rewriter:
@@ -130,12 +169,29 @@ class Rewriter:
             wanted[self._table.type_attribute] = self._table.type_value(entity.type_name)
         for name, former in self._renames.attributes.get(entity.type_name, {}).items():
             if former in item and not (self._keeps_new and name in item):
-                wanted[name] = item[former]
+                wanted[name] = self._moved(entity, item, name, former)
         for attribute in entity.attributes.values():
             is_stored = attribute.fill is not None and not attribute.is_key_only
             if is_stored and not _is_readable(attribute, wanted):
                 wanted[attribute.stored] = attribute.converter.encode(_filled(attribute, item))
         return wanted
+
+    def _moved(self, entity: EntityMap, item: Item, name: str, former: str) -> Value:
+        """Return the value of a renamed attribute."""
+        value = item[former]
+        attribute = next(each for each in entity.attributes.values() if each.stored == name)
+        is_retyped = name in self._renames.retyped.get(entity.type_name, ())
+        if not is_retyped or stored_type(attribute.converter.kind) != "str" or "S" not in value:
+            return value
+        if callable(attribute.fill):
+            return attribute.converter.encode(_filled(attribute, item))
+        if item.get(name, value) != value:
+            raise UnreadableItem(
+                f"{entity.name}.{attribute.name}: the item has {item[name]['S']!r}, and "
+                f"{value['S']!r} in {former!r}, whose values have another type: give the attribute "
+                "a function of the item, attr(fill=…)"
+            )
+        return value
 
     def _values(self, entity: EntityMap, wanted: Item, item: Item) -> dict[str, Any]:
         """Return the values of an item; those that are only in keys by keys of both versions."""
