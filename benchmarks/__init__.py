@@ -11,7 +11,7 @@ alternating short rounds, and the goal is a ratio of the two.
     files       creates database files with many sample items
     bare        the limit of the storage: apsw alone, on a copy of the file
     measure     alternating rounds; figures, goals and verdicts
-    reads  writes  growth  expressions  start  http       the figures, by area
+    reads  writes  growth  expressions  start  http  migration       the figures, by area
     load        the HTTP clients, in a separate process
     bare_http   limits of the server: asyncio and httptools alone, and with SQLite
     path        where the CPU time of a request goes

@@ -18,6 +18,7 @@ from benchmarks import (
     expressions,
     growth,
     http,
+    migration,
     model,
     reads,
     recipes,
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
     "expressions": expressions.expressions,
     "model": model.model,
     "recipes": recipes.at_size,
+    "migration": migration.migration,
     "growth": growth.growth,
 }
 

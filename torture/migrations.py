@@ -23,6 +23,7 @@ import random
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -184,6 +185,7 @@ class Executor(Actor):
         self.command = command
         self.fence = 0
         self.sent = 0
+        self.is_stalled = False
         self._faults = 0.0 if is_safe else world.faults
         self._stop_at = chance.randint(1, 45) if not is_safe and chance.random() < 0.7 else -1
         self._stall_at = chance.randint(2, 45) if not is_safe and chance.random() < 0.2 else -1
@@ -198,7 +200,9 @@ class Executor(Actor):
         self.sent += 1
         if self.sent == self._stall_at:
             world.attack.count("stalls")
-            world.run_for(STALL_SECONDS, without=self)
+            self.is_stalled = True
+            world.run_for(STALL_SECONDS)
+            self.is_stalled = False
         is_stopped = self.sent == self._stop_at
         if is_stopped and chance.random() < 0.5:
             world.attack.count("stops")
@@ -237,12 +241,14 @@ def lost() -> RetriesExhausted:
 class World:
     """A table, programs and executors, a virtual clock, and what was acknowledged."""
 
-    def __init__(self, attack: Round, pair: Pair, chance: random.Random) -> None:
+    def __init__(
+        self, attack: Round, pair: Pair, chance: random.Random, file: Path | None = None
+    ) -> None:
         self.attack = attack
         self.pair = pair
         self.chance = chance
         self.now = 0.0
-        self.engine = Engine(":memory:")
+        self.engine = Engine(file or ":memory:", durability="normal")
         self.faults = chance.choice((0.0, 0.02, 0.08))
         self.page = chance.randint(2, 5)
         self.sides: dict[Name, Side] = {"old": pair.old, "new": pair.new}
@@ -317,9 +323,13 @@ class World:
         kind = Apply if command == "apply" else Rollback
         return kind(version, lease_seconds=LEASE_SECONDS)
 
+    def begin(self, command: Command) -> None:
+        """End the programs of a version that a command makes useless."""
+        self.ended = ENDED[command]
+
     def carry_out(self, command: Command) -> bool:
         """Run a command until it has succeeded; return False if another one must be run."""
-        self.ended = ENDED[command]
+        self.begin(command)
         for attempt in range(ATTEMPTS + 1):
             is_safe = attempt == ATTEMPTS
             executors = [Executor(self, command, is_safe=is_safe)]
@@ -347,10 +357,13 @@ class World:
 
     # -- the scheduler -------------------------------------------------------------------------
 
-    def step(self, without: Executor | None = None) -> None:
+    def working(self) -> list[Executor]:
+        """Return the executors that are neither ended nor stalled."""
+        return [each for each in self.executors if not each.is_done and not each.is_stalled]
+
+    def step(self) -> None:
         """Let one actor perform its next step."""
-        actors: list[Actor] = [each for each in self.executors if not each.is_done]
-        actors = [each for each in actors if each is not without]
+        actors: list[Actor] = [*self.working()]
         actors += [call for call, _, _ in self.calls.values()]
         ready = [each for each in actors if each.wake <= self.now]
         if len(self.calls) < 2 and self.writes > 0 and self.chance.random() < 0.3:
@@ -363,14 +376,14 @@ class World:
         self.chance.choice(ready).tick()
         self.settle()
 
-    def run_for(self, seconds: float, without: Executor) -> None:
+    def run_for(self, seconds: float) -> None:
         """Let the others run for some time."""
         end = self.now + seconds
         while self.now < end:
-            if all(each.is_done or each is without for each in self.executors) and not self.calls:
+            if not self.working() and not self.calls:
                 self.now = end
                 return
-            self.step(without)
+            self.step()
 
     def finish_calls(self) -> None:
         """Let all calls of programs end."""
@@ -437,7 +450,7 @@ class World:
             made = self._values(side, tid)
             return create(side.make(made)), made
         roll = chance.random()
-        if roll < 0.2:
+        if roll < 0.2 and self.pair.new.event is None:  # a thing created again finds its old events
             return entity.primary(tid).delete(), None
         if roll < 0.4 and not side.volatile:  # a versioned entity is replaced by its version
             made = self._values(side, tid)
@@ -678,6 +691,11 @@ def end(world: World, command: Command, name: Name) -> None:
         return
     world.carry_out(command)
     world.finish_calls()
+    finish(world, name)
+
+
+def finish(world: World, name: Name) -> None:
+    """Compare all items with the only version that is left."""
     side = world.sides[name]
     for tid, options in world.stored.items():  # the attributes of the other version are gone
         world.stored[tid] = [

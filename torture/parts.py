@@ -14,6 +14,7 @@ from torture import (
     io_errors,
     kill,
     load,
+    migration_kills,
     migrations,
     misplaced,
     power,
@@ -37,6 +38,7 @@ PARTS: dict[str, Part] = {
         expressions,
         tenants,
         migrations,
+        migration_kills,
         load,
     )
 }

@@ -182,10 +182,10 @@ class StepRun:
         if found is None:
             return self._retyped(item)
         entity, wanted = found
+        if wanted == item:
+            return None
         names = sorted({*item, *wanted})
         values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
-        if not values:
-            return None
         watched = {*self._work.rewriter.watched(entity, item), *values}
         return ItemChange(item, values, sorted(watched - {*self._table.attributes}))
 

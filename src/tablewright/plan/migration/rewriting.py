@@ -126,6 +126,7 @@ class Rewriter:
         self._keys = keys
         self._keeps_new = keeps_new
         self._by_type = {entity.type_name: entity for entity in table.entities}
+        self._watched: dict[EntityMap, list[str] | None] = {}
 
     def entity_of(self, item: Item) -> EntityMap | None:
         """Return the entity of an item in the target version; None if it is not rewritten."""
@@ -209,8 +210,15 @@ class Rewriter:
 
     def watched(self, entity: EntityMap, item: Item) -> list[str]:
         """Return the stored attributes that must not change between the read and the write."""
+        if entity not in self._watched:
+            self._watched[entity] = self._read_by(entity)
+        names = self._watched[entity]
+        return sorted({*item} - {*self._table.attributes}) if names is None else names
+
+    def _read_by(self, entity: EntityMap) -> list[str] | None:
+        """Return the stored attributes that an item is computed from; None: perhaps all."""
         if any(callable(each.fill) for each in entity.attributes.values()):
-            return sorted({*item} - {*self._table.attributes})
+            return None
         names = {name for key in entity.index_keys for name in key.composed}
         depends = {name for key in entity.index_keys for name in key.depends_on}
         stored = {each.stored for each in entity.attributes.values() if each.fill is not None}

@@ -76,11 +76,11 @@ class RateLimit:
         self._rate = units_per_second
         self._free_at = 0.0
 
-    def spend(self, units: float, executor: Executor) -> Steps[None]:
-        """Wait until the units of the last request have accrued."""
+    def spend(self, changes: list[ItemChange], executor: Executor) -> Steps[None]:
+        """Wait until the units of the last transaction have accrued."""
         if self._rate is None:
             return
-        now = time.monotonic()
+        now, units = time.monotonic(), sum(2 * _units(each) for each in changes)
         self._free_at = max(now, self._free_at) + units / self._rate
         yield from executor.wait(self._free_at - now)
 
@@ -103,7 +103,7 @@ def write_changes(
     written = 0
     for batch in _batches(changes):
         written += yield from _write_batch(executor, batch, compute, context)
-        yield from limit.spend(sum(2 * _units(each) for each in batch), executor)
+        yield from limit.spend(batch, executor)
     return written
 
 
