@@ -146,18 +146,17 @@ class _Migration(Plan[MigrationReport]):
         self._work(revision, found)  # refuse before anything is written
         executor = yield from acquire(self._table, name, lease_seconds=self._lease_seconds)
         try:
-            report = yield from self._run_as(executor, context, pace)
+            return (yield from self._run_as(executor, context, pace))
         except (TablewrightError, RetriesExhausted):
             with suppress(TablewrightError, RetriesExhausted):  # the first error is reported
                 yield from executor.release()
             raise
-        yield from executor.release()
-        return report
 
     def _run_as(self, executor: Executor, context: Context, pace: Pace) -> Steps[MigrationReport]:
         revision, found = yield from read_state(self._table, executor.name)
         work = self._work(revision, found)
         if not work.steps:
+            yield from executor.release()
             return MigrationReport(executor.name)
         limit = RateLimit(self._units_per_second)
         run = StepRun(work, executor, context, pace, limit, self._progress)
