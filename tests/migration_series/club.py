@@ -1,6 +1,7 @@
 """A sports club in nine versions, each of which changes keys, unique values or types.
 
-`CHANGES` has what each version changes in the source of the one before. Values contain delimiters,
+`CHANGES` has what each version changes in the source of the one before. `fill=` is there for both
+ways: the first version says what it makes of the values of later ones. Values contain delimiters,
 quotes and letters of other scripts; two members are inactive, and one has no card.
 """
 
@@ -47,8 +48,8 @@ class Member(Entity, table=Club):
     email: Attr[str] = attr()
     city: Attr[str] = attr()
     level: Attr[int] = attr(pad=2)
-    joined: Attr[str] = attr()
-    fee: Attr[int] = attr()
+    joined: Attr[str] = attr(fill=lambda item: item["joined_at"][:10])
+    fee: Attr[int] = attr(fill=lambda item: int(Decimal(item.get("fee", 0)) * 100))
     is_active: Attr[bool] = attr(default=True)
     card: Attr[str | None] = attr(default=None)
     primary = key("MEMBER" / member_id, "MEMBER")
@@ -74,22 +75,15 @@ CHANGES: dict[str, dict[str, str]] = {
     },
     "unique changed": {
         'unique("EMAIL" / email)': 'unique("MAIL" / lower(email), keep=(member_id, city))',
-        # For the way back from the next version.
-        "fee: Attr[int] = attr()": (
-            "fee: Attr[int] = attr(fill=lambda item: int(Decimal(item['fee']) * 100))"
-        ),
-        "joined: Attr[str] = attr()": (
-            "joined: Attr[str] = attr(fill=lambda item: item['joined_at'][:10])"
-        ),
     },
     "types and codecs": {
-        "fee: Attr[int] = attr(fill=lambda item: int(Decimal(item['fee']) * 100))": (
-            "fee: Attr[str] = attr(fill=lambda item: str(Decimal(item['fee']) / 100))"
-        ),
-        "joined: Attr[str] = attr(fill=lambda item: item['joined_at'][:10])": (
-            "joined_at: Attr[datetime] = attr(renamed_from='joined', "
-            "fill=lambda item: datetime.fromisoformat(item['joined']).replace(tzinfo=UTC))"
-        ),
+        "fee: Attr[int]": "fee: Attr[str]",
+        'int(Decimal(item.get("fee", 0)) * 100)': 'str(Decimal(item.get("fee", 0)) / 100)',
+        "joined: Attr[str]": "joined_at: Attr[datetime]",
+        'attr(fill=lambda item: item["joined_at"][:10])': """attr(
+        renamed_from="joined",
+        fill=lambda item: datetime.fromisoformat(item["joined"]).replace(tzinfo=UTC),
+    )""",
         "level / joined / member_id": "coded(level, HEX) / joined_at / member_id",
     },
     "renames": {
@@ -103,7 +97,6 @@ CHANGES: dict[str, dict[str, str]] = {
         "lower(email)": "lower(mail)",
     },
     "version, history and TTL": {
-        "fill=lambda item: str(Decimal(item['fee']) / 100)": "fill='0'",
         "class Player": """class LevelEvent(Entity, table=Club):
     member_id: Attr[str] = attr()
     version: Attr[int] = attr(pad=6)
@@ -124,7 +117,7 @@ class Player""",
         '    by_card = unique("CARD" / card)\n': "",
         '    gsi1 = GSI("GSI1PK", "GSI1SK")': '    gsi2 = GSI("GSI2PK", "GSI2SK")',
         "index(Club.gsi1, ": "index(Club.gsi2, ",
-        "    fee: Attr[str] = attr(fill='0')\n": "",
+        '    fee: Attr[str] = attr(fill=lambda item: str(Decimal(item.get("fee", 0)) / 100))\n': "",
         """class Court(Entity, table=Club):
     court_id: Attr[str] = attr()
     primary = key("COURT" / court_id, "COURT")
@@ -201,16 +194,10 @@ def row_of(name: str, row: Row) -> Row:
     return row
 
 
-def rows_before(name: str) -> list[Row]:
-    """Return the rows that versions before this one have written, as this one has them."""
-    added = [ADDED[each] for each in NAMES[1 : NAMES.index(name)]]
-    return [row_of(name, row) for row in (*ROWS, *(added if name != "first" else ()))]
-
-
 def all_rows(name: str) -> list[Row]:
-    """Return the rows after this version has written its own."""
-    own = [] if name == "first" else [row_of(name, ADDED[name])]
-    return [*rows_before(name), *own]
+    """Return the rows after this version has written its own, as this version has them."""
+    added = [ADDED[each] for each in NAMES[1 : NAMES.index(name) + 1]]
+    return [row_of(name, row) for row in (*ROWS, *added)]
 
 
 # -- versions --------------------------------------------------------------------------------------
@@ -238,7 +225,7 @@ def version(name: str, folder: Path) -> SeriesVersion:
         every = (row_of(name, row) for row in (*ROWS, *ADDED.values()))
         expected = {row["member_id"]: row for row in every}
         values = {each.member_id: _values(each, expected) for each in found}
-        assert {row["member_id"] for row in rows_before(name)} <= values.keys()
+        assert {row["member_id"] for row in ROWS} <= values.keys()
         assert values == {each: expected[each] for each in values}
         for each in found:
             _check_reads(database, member, each, is_conditional=is_conditional)

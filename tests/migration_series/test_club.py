@@ -39,6 +39,18 @@ def test_all_versions_are_walked_forward_and_back(tmp_path: Path) -> None:
         assert members(walk.items()) == fresh(name, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("former", "name"),
+    [(old, new) for n, old in enumerate(club.NAMES) for new in club.NAMES[n + 2 :]],
+)
+def test_versions_are_skipped(former: str, name: str, tmp_path: Path) -> None:
+    """All changes of several versions are made at once, forward and back."""
+    walk = Walk(club.version(former, tmp_path))
+    walk.go_to(club.version(name, tmp_path))
+    assert members(walk.items()) == fresh(name, tmp_path)
+
+
 @pytest.mark.parametrize("name", club.NAMES[1:])
 def test_one_step_is_walked_forward_and_back(name: str, tmp_path: Path) -> None:
     former = club.NAMES[club.NAMES.index(name) - 1]

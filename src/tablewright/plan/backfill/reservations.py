@@ -87,10 +87,15 @@ class Claim(Struct, frozen=True):
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def is_current(self, found: Item) -> bool:
-        """Return whether a stored sentinel of the item has all that it should contain."""
+        """Return whether a stored sentinel of the item has all that it should contain.
+
+        That includes its type: a migration finds the sentinels of a removed unique value by it.
+        """
         if not self.names_owner:
             return True  # then it cannot be replaced safely
         names = [attribute.stored for attribute in self.unique.keeps]
+        if self.entity.table.type_attribute is not None:
+            names.append(self.entity.table.type_attribute)
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def duplicate(self, other: str) -> DuplicateValue:
