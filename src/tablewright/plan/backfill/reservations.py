@@ -45,6 +45,7 @@ from tablewright.plan.writes.action import (
 )
 from tablewright.plan.writes.effect import (
     named_key,
+    names_owner,
     oversized_key,
     read_values,
     sentinel,
@@ -79,7 +80,7 @@ class Claim(Struct, frozen=True):
     @property
     def names_owner(self) -> bool:
         """Whether the sentinel says which item it belongs to."""
-        return self.entity.primary.depends_on <= {kept.name for kept in self.unique.keeps}
+        return names_owner(self.entity, self.unique)
 
     def owns(self, found: Item) -> bool:
         """Return whether a stored sentinel is that of the item."""

@@ -47,7 +47,7 @@ from tablewright.plan.migration.sweep import (
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.writes.action import Action, Verdict
-from tablewright.plan.writes.effect import named_key
+from tablewright.plan.writes.effect import named_key, names_owner
 from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.tables import add_indexes, wait_until_settled
 from tablewright.values import Item
@@ -227,6 +227,8 @@ class StepRun:
             if kind.unique is None or kind.entity is None:
                 orphans[item_identity(table.key(item))] = item
                 continue
+            if not names_owner(kind.entity, kind.unique):
+                continue  # it may be needed
             with suppress(InvalidValue, UnreadableItem):  # else it does not name its owner
                 owners.append((item, named_key(kind.entity, kind.unique, item)))
         keys = {item_identity(key): (name, key) for _, key in owners}
