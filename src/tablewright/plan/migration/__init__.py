@@ -5,6 +5,7 @@ revision.py     what the record of a table says: the design that its items are p
 steps.py        the steps from one version to another, in their order
 key_changes.py  the keys in indexes that two versions compose in another way
 rewriting.py    from a stored item of one version to the item of the other
+orphans.py      sentinels that reserve a value which no item has
 sweep.py        read a whole table and write the items that differ, fenced and throttled
 executing.py    carry out the steps of a migration
 migrate.py      the plans: baseline, apply, rollback, complete

@@ -239,7 +239,7 @@ class Apply(_Migration):
             renames = renames_in(since)
             keys = key_changes(revision.previous, design, renames)
             rewriter = Rewriter(version.table, renames, keys, keeps_new=True)
-            previous: TableDesign | None = revision.previous
+            previous = revision.previous
         else:
             if changes and revision.previous is not None:
                 raise MigrationRefused(
@@ -260,7 +260,7 @@ class Apply(_Migration):
             tuple(changes),
             tuple(steps) if state is None else state.steps,
             rewriter,
-            Leftovers(revision.design, design, renames),
+            Leftovers(previous, design, renames),
             design,
             previous,
             found,
@@ -292,8 +292,7 @@ class Rollback(_Migration):
             )
         changes = _changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
-        # Programs of the new version did not keep sentinels that it does not have.
-        leftovers = Leftovers(new, old, renames, also_kept=True)
+        leftovers = Leftovers(new, old, renames)
         # What the old version needs of items that programs of the new one have written.
         needs = [*changes, *_changes(found.name, new, old)]
         steps = [

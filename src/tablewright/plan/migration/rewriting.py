@@ -258,13 +258,7 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
 class Leftovers:
     """What only the old version of a design needs: attributes and items."""
 
-    def __init__(
-        self, old: TableDesign, new: TableDesign, renames: Renames, *, also_kept: bool = False
-    ) -> None:
-        """Compare two versions; with `also_kept`, sentinels that only the new one has may be stale.
-
-        That is so if programs of the old version have written after those of the new one.
-        """
+    def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
         before, after = old.entities or {}, new.entities or {}
         self._type_attribute = new.type_attribute
         #: By the type of items in the new version.
@@ -277,11 +271,7 @@ class Leftovers:
         #: The types of the items that no version needs any more.
         self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
         kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}
-        former = {
-            renames.uniques.get(name, name): unique
-            for each in before.values()
-            for name, unique in each.uniques.items()
-        }
+        former = {renames.uniques.get(n, n) for each in before.values() for n in each.uniques}
         #: The types of sentinels that may reserve values which the new version reserves elsewhere,
         #: or not at all.
         self._former_sentinels = frozenset(
@@ -291,8 +281,8 @@ class Leftovers:
             for name, unique in entity.uniques.items()
             if name not in renames.uniques and kept.get(name) != unique
         )
-        if also_kept:
-            self._former_sentinels |= {name for name in kept if name not in former}
+        #: Those that programs of the old version do not keep.
+        self._new_sentinels = frozenset(kept) - former
         self._removed_types = self.removed_entities.union(
             name for each in self.removed_entities for name in before[each].uniques
         )
@@ -310,9 +300,13 @@ class Leftovers:
         """Return whether an item is of an entity that only the old version has, or its sentinel."""
         return not self._removed_types.isdisjoint(self._types(item))
 
-    def may_be_orphan(self, item: Item) -> bool:
+    def is_former_sentinel(self, item: Item) -> bool:
         """Return whether an item is a sentinel that the new version may not need."""
         return not self._former_sentinels.isdisjoint(self._types(item))
+
+    def is_new_sentinel(self, item: Item) -> bool:
+        """Return whether an item is a sentinel that only the new version keeps."""
+        return not self._new_sentinels.isdisjoint(self._types(item))
 
     def _types(self, item: Item) -> list[str]:
         value = item.get(self._type_attribute, {})
