@@ -13,8 +13,11 @@ it runs only if `connect` lets it.
 A dict of all acknowledged writes is the oracle, and `verify.stored_items`. A call whose response
 was lost may have happened or not: until it is read, both are accepted.
 
-Limits: a program that is running when a migration begins, and may not connect any more, ends its
-present call first, and makes no other. When a rollback begins, programs of the new version end.
+In some runs, a program of the old version is not stopped when a migration begins: until `verify`,
+what it writes must be carried over, although it could not connect.
+
+Limits: otherwise, a program that may not connect any more ends its present call before the phase
+changes, and makes no other. When a rollback begins, programs of the new version end.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from tablewright.errors import (
     TransactionCanceledException,
     UniqueNotReady,
     UniqueViolation,
+    UnreadableItem,
     WriteRejected,
 )
 from tablewright.mapping.item_kind import record_key
@@ -51,6 +55,7 @@ from tablewright.model.databases.provision import Provision, definition
 from tablewright.model.description import describe_design
 from tablewright.plan.migration.executing import Version
 from tablewright.plan.migration.migrate import Apply, Baseline, Complete, Rollback
+from tablewright.plan.migration.revision import MigrationState
 from tablewright.plan.plan import Context, Plan, Together, Unready, Wait
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item
@@ -165,8 +170,9 @@ class Actor:
 class Call(Actor):
     """A call of a program; its response may be lost."""
 
-    def __init__(self, world: World, side: Name, plan: Plan[Any]) -> None:
+    def __init__(self, world: World, side: Name, plan: Plan[Any], *, is_served: bool) -> None:
         self.side = side
+        self.is_served = is_served
         super().__init__(world, flat(plan, world.contexts[side]))
 
     def send(self, operation: str, body: dict[str, Any]) -> bytes:
@@ -215,7 +221,7 @@ class Executor(Actor):
             reasons = [{"Code": "None"} for _ in body["TransactItems"]]
             chance.choice(reasons)["Code"] = "TransactionConflict"
             raise TransactionCanceledException(reasons)
-        if world.changes_phase(operation, body):
+        if world.changes_phase(operation, body) or world.changes_step(operation, body):
             world.finish_calls()
         before = world.fence()
         answer = super().send(operation, body)
@@ -263,6 +269,8 @@ class World:
         #: The version whose programs have ended, because what only they read is being removed.
         self.ended: Name | None = None
         self.writes = 0
+        #: Whether a program of the old version is not stopped when a migration begins.
+        self.straggles = chance.random() < 0.4
         self._known: dict[tuple[Name, bytes], Unready | None] = {}
         self._stepped: Any = None
         self._is_checking = False
@@ -302,6 +310,11 @@ class World:
             body.get("ExpressionAttributeNames", {}).values() if operation == "UpdateItem" else ()
         )
         return "$target" in names or "$design" in names
+
+    def changes_step(self, operation: str, body: dict[str, Any]) -> bool:
+        """Return whether a request may end the time of programs that were not stopped."""
+        names = body.get("ExpressionAttributeNames", {}).values()
+        return self.straggles and operation == "UpdateItem" and "$steps" in names
 
     def items(self) -> list[Item]:
         found: list[Item] = []
@@ -345,6 +358,8 @@ class World:
             for each in (each for each in executors if each.error is not None):
                 if isinstance(each.error, MigrationRefused) and not self.is_open():
                     return True  # an executor that was stopped, or lost its response, has done it
+                if self.straggles and "still write" in str(each.error):
+                    continue
                 if not isinstance(each.error, (Stop, MigrationBusy, EndpointUnavailable)):
                     raise Broken(f"{self.pair.name}: {command} fails", repr(each.error))
             if command == "apply" and self.chance.random() < 0.2:
@@ -426,20 +441,35 @@ class World:
         chance = self.chance
         name: Name = chance.choice(("old", "new"))
         tid = chance.choice(IDS)
-        if tid in self.calls or not self.connect(name):
+        is_served = tid not in self.calls and self.connect(name)
+        if tid in self.calls or not (is_served or (name == "old" and self.may_straggle())):
             self.writes -= chance.random() < 0.05  # so that a run ends
             return
         side, before = self.sides[name], self.stored[tid]
         if len(before) > 1:
+            if not is_served:
+                return
             self.read(name, tid)
             return
         self.writes -= 1
         plan, after = self._write(side, tid, before[0])
         self.attack.count(f"calls of {name} programs")
         self.stored[tid] = [*before, after]
-        call = Call(self, name, plan)
+        call = Call(self, name, plan, is_served=is_served)
+        self.attack.count("calls of programs that were not stopped", not is_served)
         self.calls[tid] = (call, before, [after])
         self.settle()
+
+    def may_straggle(self) -> bool:
+        """Return whether a program that was not stopped may still write."""
+        record = self.record()
+        if not self.straggles or "$steps" not in record or "$previous" in record:
+            return False
+        state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
+        self.contexts["old"] = msgspec.structs.replace(self.contexts["old"], unready=None)
+        steps = [each.name for each in state.steps]
+        is_early = "verify" in steps[state.done :] and steps[state.done] != "verify"
+        return state.command == "apply" and is_early
 
     def _write(
         self, side: Side, tid: str, record: Record | None
@@ -484,6 +514,10 @@ class World:
                 self.attack.count("acknowledged writes")
             elif isinstance(call.error, (UniqueNotReady, IndexNotReady)):
                 self.stored[tid] = before
+            elif not call.is_served and not isinstance(call.error, EndpointUnavailable):
+                # It may fail, but not be lost. It may also fail to read the result of its write.
+                if not isinstance(call.error, UnreadableItem):
+                    self.stored[tid] = before
             elif not isinstance(call.error, EndpointUnavailable):
                 self.attack.require(
                     False,

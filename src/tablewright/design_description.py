@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -377,11 +378,16 @@ def _plain(value: Any) -> Any:
     texts.)
     """
     if isinstance(value, Struct):
-        members = zip(fields(value), astuple(value), strict=True)
+        members = zip(_fields(type(value)), astuple(value), strict=True)
         return {field.name: _plain(each) for field, each in members if each != _default(field)}
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+@cache
+def _fields(kind: type[Struct]) -> tuple[FieldInfo, ...]:
+    return fields(kind)  # 0.2 ms: msgspec evaluates the annotations each time
 
 
 def _default(field: FieldInfo) -> Any:

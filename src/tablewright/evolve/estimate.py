@@ -121,7 +121,9 @@ def estimate_step(
     if step.name in ("check", "rewrite", "verify", "clean"):
         reads = math.ceil(load.items * load.size / READ_UNIT_SIZE)
     if step.name in ("check", "rewrite", "verify"):
-        reads += load.items * values
+        reads += load.items * values  # the sentinels
+    if step.name == "verify":
+        reads += load.items * values  # the items that they name
     if step.name == "rewrite":
         written = max(_rewrites(each, old) for each in by_entity.values())
         writes = load.items * TRANSACTION_FACTOR * (written * write_units(load.size) + 2 * values)

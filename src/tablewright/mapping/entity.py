@@ -185,13 +185,13 @@ class EntityMap:
                     attribute=name,
                 )
 
-    def rekey(self, item: Item) -> Item:
-        """Return a stored item with its keys recomputed from its values.
+    def rekey(self, item: Item, values: Mapping[str, Any] | None = None) -> Item:
+        """Return a stored item with its keys recomputed from `values`, by default its own.
 
         Attributes that the entity does not declare are kept.
         """
         kept = {name: value for name, value in item.items() if name not in self._composed}
-        return self._compose(self.values(item)) | kept
+        return self._compose(self.values(item) if values is None else values) | kept
 
     @cached_property
     def _compose(self) -> KeyWriter:

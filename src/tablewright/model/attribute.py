@@ -339,8 +339,9 @@ def attr(
     keys, and parsed from them. An `immutable` one cannot change after the entity was created.
     `renamed_from` is the name under which earlier versions of the design stored it: without it,
     `tablewright diff` sees one attribute removed and another one added.
-    `fill` is what a migration gives to stored items that lack a required attribute, or have a value
-    that cannot be read: a value, or a function of the stored item as a dict.
+    `fill` is what a migration gives to stored items that lack a required attribute, in the item or
+    for a `key_only` one in its keys, or that have a value that cannot be read: a value, or a
+    function of the stored item as a dict.
     """
     return Attr(
         name=name,

@@ -45,6 +45,7 @@ from tablewright.plan.writes.action import (
 )
 from tablewright.plan.writes.effect import (
     named_key,
+    names_owner,
     oversized_key,
     read_values,
     sentinel,
@@ -79,7 +80,7 @@ class Claim(Struct, frozen=True):
     @property
     def names_owner(self) -> bool:
         """Whether the sentinel says which item it belongs to."""
-        return self.entity.primary.depends_on <= {kept.name for kept in self.unique.keeps}
+        return names_owner(self.entity, self.unique)
 
     def owns(self, found: Item) -> bool:
         """Return whether a stored sentinel is that of the item."""
@@ -87,10 +88,15 @@ class Claim(Struct, frozen=True):
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def is_current(self, found: Item) -> bool:
-        """Return whether a stored sentinel of the item has all that it should contain."""
+        """Return whether a stored sentinel of the item has all that it should contain.
+
+        That includes its type: a migration finds the sentinels of a removed unique value by it.
+        """
         if not self.names_owner:
             return True  # then it cannot be replaced safely
         names = [attribute.stored for attribute in self.unique.keeps]
+        if self.entity.table.type_attribute is not None:
+            names.append(self.entity.table.type_attribute)
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def duplicate(self, other: str) -> DuplicateValue:

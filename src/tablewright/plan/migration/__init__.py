@@ -1,11 +1,13 @@
 """Migration: carry stored items from one version of a design to the next, and back.
 
-revision.py    what the record of a table says: the design that its items are prepared for, and how
-               far a migration is; which programs may connect
-steps.py       the steps from one version to another, in their order
-rewriting.py   from a stored item of one version to the item of the other
-sweep.py       read a whole table and write the items that differ, fenced and throttled
-awaiting.py    the steps that a template does, and that an executor only waits for
-executing.py   carry out the steps of a migration
-migrate.py     the plans: baseline, apply, rollback, complete
+revision.py     what the record of a table says: the design that its items are prepared for, and how
+                far a migration is; which programs may connect
+steps.py        the steps from one version to another, in their order
+key_changes.py  the keys in indexes that two versions compose in another way
+rewriting.py    from a stored item of one version to the item of the other
+orphans.py      sentinels that reserve a value which no item has
+sweep.py        read a whole table and write the items that differ, fenced and throttled
+awaiting.py     the steps that a template does, and that an executor only waits for
+executing.py    carry out the steps of a migration
+migrate.py      the plans: baseline, apply, rollback, complete
 """

@@ -8,7 +8,6 @@ problem raises an error and leaves the migration where it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Any, TypeAlias
 
 import msgspec
@@ -20,7 +19,6 @@ from tablewright.design_description import TableDesign
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateValues,
-    InvalidValue,
     MigrationRefused,
     UnreadableItem,
 )
@@ -34,6 +32,7 @@ from tablewright.plan.migration.awaiting import (
     awaited,
     is_reached,
 )
+from tablewright.plan.migration.orphans import delete_orphans, find_orphans, kind_by_key
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -51,9 +50,8 @@ from tablewright.plan.migration.sweep import (
     write_changes,
 )
 from tablewright.plan.plan import Context, Request, Steps, Wait
-from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.reads.several import item_identity
 from tablewright.plan.writes.action import Action, Verdict
-from tablewright.plan.writes.effect import named_key
 from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.tables import add_indexes, wait_until_settled
 from tablewright.values import Item
@@ -141,8 +139,8 @@ class StepRun:
         self.changed = 0
         self.reserved = 0
         self._number = 0
-        #: The sentinels of the present page that are removed, by their keys.
-        self._orphans: dict[bytes, Item] = {}
+        #: The sentinels of the present page with keys of the old version only, by their keys.
+        self._useless: dict[bytes, Item] = {}
 
     def carry_out(self, step: MigrationStep, number: int) -> Steps[None]:
         """Carry out a step, and record that it is done."""
@@ -227,7 +225,7 @@ class StepRun:
         """
         leftovers, rewriter = self._work.leftovers, self._work.rewriter
         is_removed = self._work.deletes_removed and leftovers.is_of_removed_entity(item)
-        if is_removed or self._orphans.get(item_identity(self._table.key(item))) == item:
+        if is_removed or self._useless.get(item_identity(self._table.key(item))) == item:
             return ItemRewrite(item, {}, sorted({*item} - {*self._table.attributes}))
         entity = rewriter.entity_of(item)
         if entity is None:
@@ -240,29 +238,21 @@ class StepRun:
         watched = {*(() if made is None else made.watched), *names}
         return ItemRewrite(item, values, sorted(watched))
 
-    def _find_orphans(self, items: Iterable[Item]) -> Steps[dict[bytes, Item]]:
-        """Return the sentinels among items that no item of this version needs, by their keys."""
-        table, name = self._table, self._executor.name
-        orphans: dict[bytes, Item] = {}
-        owners: list[tuple[Item, Item]] = []
-        for item in filter(self._work.leftovers.may_be_orphan, items):
-            # By its key: the type of a sentinel is that of the version that wrote it.
-            untyped = {each: item[each] for each in item if each != table.type_attribute}
-            kind = table.identify(untyped)
-            if kind.unique is None or kind.entity is None:
-                orphans[item_identity(table.key(item))] = item
-                continue
-            with suppress(InvalidValue, UnreadableItem):  # else it does not name its owner
-                owners.append((item, named_key(kind.entity, kind.unique, item)))
-        keys = {item_identity(key): (name, key) for _, key in owners}
-        found = yield from read_batch(self._context, list(keys.values()), consistent=True)
-        for item, key in owners:
-            owner = found.get((name, item_identity(key)))
-            rewritten = None if owner is None else self._work.rewriter.rewrite(owner)
-            claims = () if rewritten is None else claims_of(*rewritten)
-            if all(claim.sentinel_key != table.key(item) for claim in claims):
-                orphans[item_identity(table.key(item))] = item
-        return orphans
+    def _delete_orphans(self, step: MigrationStep, items: Iterable[Item]) -> Steps[int]:
+        """Delete the sentinels of a page whose items do not have the value; return how many."""
+        leftovers, table = self._work.leftovers, self._table
+        matches = (
+            leftovers.is_former_sentinel if step.name == "clean" else leftovers.is_new_sentinel
+        )
+        found = list(filter(matches, items))
+        if step.name == "clean":  # `verify` keeps what the old version reads
+            self._useless = {
+                item_identity(table.key(item)): item
+                for item in found
+                if kind_by_key(table, item).unique is None
+            }
+        orphans = yield from find_orphans(table, found, self._work.rewriter, self._context)
+        return (yield from delete_orphans(orphans, self._fence(), self._context))
 
     def _check(self, step: MigrationStep) -> Steps[None]:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
@@ -331,8 +321,8 @@ class StepRun:
         has_uniques = any(entity.uniques for entity in self._table.entities)
         while True:
             page = yield from read_page(self._context, self._table, last)
-            if step.name == "clean":
-                self._orphans = yield from self._find_orphans(page.items)
+            if step.name in ("verify", "clean"):
+                self.changed += yield from self._delete_orphans(step, page.items)
             changes = [made for item in page.items if (made := compute(item)) is not None]
             written = yield from write_changes(
                 self._executor, changes, compute, self._context, self._limit

@@ -34,6 +34,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.throttling import Pace, retry_throttled
 from tablewright.plan.migration.executing import Report, StepRun, Version, Work
+from tablewright.plan.migration.key_changes import key_changes, refuse_unreadable_keys
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
     Command,
@@ -44,7 +45,12 @@ from tablewright.plan.migration.revision import (
     not_managed,
     read_revision,
 )
-from tablewright.plan.migration.rewriting import Leftovers, Rewriter, renames_in
+from tablewright.plan.migration.rewriting import (
+    Leftovers,
+    Rewriter,
+    refuse_overwritten_texts,
+    renames_in,
+)
 from tablewright.plan.migration.steps import (
     MigrationStep,
     apply_steps,
@@ -240,8 +246,9 @@ class Apply(_Migration):
                 if each.name in ("verify", "switch")
             ]
             renames = renames_in(since)
-            rewriter = Rewriter(version.table, renames, keeps_new=True)
-            previous: TableDesign | None = revision.previous
+            keys = key_changes(revision.previous, design, renames)
+            rewriter = Rewriter(version.table, renames, keys, keeps_new=True)
+            previous = revision.previous
         else:
             if changes and revision.previous is not None:
                 raise MigrationRefused(
@@ -252,14 +259,17 @@ class Apply(_Migration):
             if not changes and [each.name for each in steps] == ["switch"]:
                 steps = []
             renames, previous = renames_in(changes), revision.design
-            rewriter = Rewriter(version.table, renames)
+            keys = key_changes(revision.design, design, renames)
+            refuse_unreadable_keys(version.table, keys)
+            refuse_overwritten_texts(version.table, revision.design, changes, renames)
+            rewriter = Rewriter(version.table, renames, keys)
         return Work(
             "apply",
             version,
             tuple(changes),
             tuple(steps) if state is None else state.steps,
             rewriter,
-            Leftovers(revision.design, design, renames),
+            Leftovers(previous, design, renames),
             design,
             previous,
             found,
@@ -291,8 +301,7 @@ class Rollback(_Migration):
             )
         changes = _changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
-        # Programs of the new version did not keep sentinels that it does not have.
-        leftovers = Leftovers(new, old, renames, also_kept=True)
+        leftovers = Leftovers(new, old, renames)
         # What the old version needs of items that programs of the new one have written.
         needs = [*changes, *_changes(found.name, new, old)]
         steps = [
@@ -312,7 +321,12 @@ class Rollback(_Migration):
             tuple(changes),
             state.steps if is_begun and state is not None else tuple(steps),
             # Before the items were prepared, only old programs wrote: their values are newer.
-            Rewriter(version.table, renames, keeps_new=revision.previous is None),
+            Rewriter(
+                version.table,
+                renames,
+                key_changes(new, old, renames),
+                keeps_new=revision.previous is None,
+            ),
             leftovers,
             version.design,
             None,
@@ -359,7 +373,9 @@ class Complete(_Migration):
             version,
             tuple(changes),
             tuple(steps) if state is None else state.steps,
-            Rewriter(version.table, renames, keeps_new=True),
+            Rewriter(
+                version.table, renames, key_changes(old, version.design, renames), keeps_new=True
+            ),
             leftovers,
             version.design,
             None,

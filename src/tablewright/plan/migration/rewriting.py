@@ -3,8 +3,11 @@
     what has changed             what the item gets
     the type of the items        the new type
     a renamed attribute          the value of the old one, which stays until `complete`
+    a renamed text that had      the value of `fill=`: a text can be read as str, whatever type it
+    another type                 was written by
     a required attribute         the value of `fill=`, if the item has none
     another type of values       the value of `fill=`, if the stored one cannot be read
+    a required part of keys      the value of `fill=`, if no key of the item contains it
     keys in indexes              those that its values give; an attribute that is a key itself gets
                                  its default, if the item has none
     what only one version has    stays; `clean` removes it
@@ -22,15 +25,18 @@ from msgspec import Struct
 
 from tablewright.design_changes import DesignChange
 from tablewright.design_description import EntityDescription, TableDesign
-from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.errors import InvalidValue, MigrationRefused, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import places_of
+from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
+from tablewright.plan.migration.key_changes import IndexKeyChanges
 from tablewright.plan.writes.guard import key_text
 from tablewright.values import Item, Value
 
+RETYPED = frozenset({"attribute-narrowed", "attribute-retyped", "attribute-widened"})
 _plain = converter(Any, "a stored item").decode
 
 
@@ -43,13 +49,17 @@ class Renames(Struct, frozen=True):
     attributes: Mapping[str, Mapping[str, str]] = {}
     #: The type of sentinels in the target, by their type in the source.
     uniques: Mapping[str, str] = {}
+    #: By the type in the target: the renamed attributes whose values have another type, too.
+    retyped: Mapping[str, frozenset[str]] = {}
 
 
 def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Renames:
     """Return what was renamed; with `reverse`, for the way back to the old version."""
     types: dict[str, str] = {}
     attributes: dict[str, dict[str, str]] = {}
+    retyped: dict[str, frozenset[str]] = {}
     changes = list(changes)
+    others = {(each.entity, each.part) for each in changes if each.kind.name in RETYPED}
     for each in changes:
         if each.kind.name == "entity-renamed":
             types[each.before] = each.after
@@ -60,17 +70,55 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
                 owner = next((old for old, new in types.items() if new == owner), owner)
                 renamed = renamed[::-1]
             attributes.setdefault(owner, {})[renamed[0]] = renamed[1]
+            if (each.entity, each.part) in others:
+                retyped[owner] = retyped.get(owner, frozenset()) | {renamed[0]}
     uniques = {each.before: each.after for each in changes if each.kind.name == "unique-renamed"}
     if reverse:
         types = {new: old for old, new in types.items()}
         uniques = {new: old for old, new in uniques.items()}
-    return Renames(types, attributes, uniques)
+    return Renames(types, attributes, uniques, retyped)
+
+
+def refuse_overwritten_texts(
+    table: TableMap, old: TableDesign, changes: Iterable[DesignChange], renames: Renames
+) -> None:
+    """Raise MigrationRefused if a rollback could not tell texts of the new version from old ones.
+
+    A str can be read from every text. So if `fill=` replaces texts by those of another type, under
+    the same name, a rollback would take these for values of the old version.
+    """
+    entities = {entity.type_name: entity for entity in table.entities}
+    formers = {new: former for former, new in renames.types.items()}
+    problems: list[str] = []
+    for each in changes:
+        if each.kind.name not in RETYPED or each.part in renames.attributes.get(each.entity, ()):
+            continue
+        described = (old.entities or {})[formers.get(each.entity, each.entity)]
+        is_text = described.attributes[each.part].type == "str"
+        for attribute in entities[each.entity].attributes.values():
+            is_filled = attribute.stored == each.part and attribute.fill is not None
+            if is_text and is_filled and attribute.converter.tag == "S":
+                problems.append(str(each))
+    if problems:
+        listed = "\n  ".join(problems)
+        raise MigrationRefused(
+            "a rollback could not restore texts that fill= replaces under the same name:\n  "
+            f"{listed}\n"
+            "Store the new values under another name, and say so: attr(renamed_from=…, fill=…)"
+        )
 
 
 class Rewriter:
     """Rewrites the items of one table for a version of its design."""
 
-    def __init__(self, table: TableMap, renames: Renames, *, keeps_new: bool = False) -> None:
+    def __init__(
+        self,
+        table: TableMap,
+        renames: Renames,
+        keys: Mapping[str, IndexKeyChanges],
+        *,
+        keeps_new: bool = False,
+    ) -> None:
         """Make a rewriter; with `keeps_new`, a value under the new name is newer than the old one.
 
         Before the items are prepared, only programs of the old version write them; afterwards,
@@ -78,6 +126,7 @@ class Rewriter:
         """
         self._table = table
         self._renames = renames
+        self._keys = keys
         self._keeps_new = keeps_new
         self._by_type = {entity.type_name: entity for entity in table.entities}
         self._watched: dict[EntityMap, list[str] | None] = {}
@@ -102,7 +151,7 @@ class Rewriter:
             return None
         try:
             wanted = self._carried(entity, item)
-            wanted = entity.rekey(wanted)
+            wanted = entity.rekey(wanted, self._values(entity, wanted, item))
         except (InvalidValue, UnreadableItem) as error:
             shown = f"the item with {key_text(self._table.key(item))}"
             raise UnreadableItem(f"{error} ({shown})", item=item) from None
@@ -124,15 +173,47 @@ class Rewriter:
             wanted[self._table.type_attribute] = self._table.type_value(entity.type_name)
         for name, former in self._renames.attributes.get(entity.type_name, {}).items():
             if former in item and not (self._keeps_new and name in item):
-                wanted[name] = item[former]
+                wanted[name] = self._moved(entity, item, name, former)
         for attribute in entity.attributes.values():
-            if attribute.fill is not None and not _is_readable(attribute, wanted):
-                wanted[attribute.stored] = _filled(attribute, item)
+            is_stored = attribute.fill is not None and not attribute.is_key_only
+            if is_stored and not _is_readable(attribute, wanted):
+                wanted[attribute.stored] = attribute.converter.encode(_filled(attribute, item))
         for attribute in _natural_keys(entity):
             if attribute.stored not in wanted and attribute.default is not None:
                 value = attribute.store(attribute.default())
                 wanted |= {} if value is None else {attribute.stored: value}
         return wanted
+
+    def _moved(self, entity: EntityMap, item: Item, name: str, former: str) -> Value:
+        """Return the value of a renamed attribute."""
+        value = item[former]
+        attribute = next(each for each in entity.attributes.values() if each.stored == name)
+        is_retyped = name in self._renames.retyped.get(entity.type_name, ())
+        if not is_retyped or stored_type(attribute.converter.kind) != "str" or "S" not in value:
+            return value
+        if callable(attribute.fill):
+            return attribute.converter.encode(_filled(attribute, item))
+        if item.get(name, value) != value:
+            raise UnreadableItem(
+                f"{entity.name}.{attribute.name}: the item has {item[name]['S']!r}, and "
+                f"{value['S']!r} in {former!r}, whose values have another type: give the attribute "
+                "a function of the item, attr(fill=…)"
+            )
+        return value
+
+    def _values(self, entity: EntityMap, wanted: Item, item: Item) -> dict[str, Any]:
+        """Return the values of an item; those that are only in keys by keys of both versions."""
+        changed = self._keys[entity.type_name].changed if entity.type_name in self._keys else ()
+        unread = {key for _, key in entity.only_in_indexes if key in changed}
+        values = entity.values({name: wanted[name] for name in wanted if name not in unread})
+        for name, _ in entity.only_in_indexes:
+            attribute = entity.attributes[name]
+            if values[name] is None and not attribute.may_be_absent:
+                if attribute.fill is None:
+                    raise UnreadableItem(f"{entity.name}.{name}: no key of the item contains it")
+                values[name] = _filled(attribute, item)
+                attribute.converter.encode(values[name])  # only the declared type
+        return values
 
     def watched(self, entity: EntityMap, item: Item) -> list[str]:
         """Return the stored attributes that must not change between the read and the write."""
@@ -178,27 +259,20 @@ def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
     return True
 
 
-def _filled(attribute: AttributeMap, item: Item) -> Value:
-    """Return the stored value that `fill=` gives for an item."""
+def _filled(attribute: AttributeMap, item: Item) -> Any:
+    """Return the value that `fill=` gives for an item."""
     fill = attribute.fill
     try:
-        value = fill(_plain({"M": item})) if callable(fill) else fill
+        return fill(_plain({"M": item})) if callable(fill) else fill
     except Exception as error:  # the caller's function
         problem = f"{attribute.name}: fill= raised {type(error).__name__}: {error}"
         raise InvalidValue(problem) from error
-    return attribute.converter.encode(value)
 
 
 class Leftovers:
     """What only the old version of a design needs: attributes and items."""
 
-    def __init__(
-        self, old: TableDesign, new: TableDesign, renames: Renames, *, also_kept: bool = False
-    ) -> None:
-        """Compare two versions; with `also_kept`, sentinels that only the new one has may be stale.
-
-        That is so if programs of the old version have written after those of the new one.
-        """
+    def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
         before, after = old.entities or {}, new.entities or {}
         self._type_attribute = new.type_attribute
         #: By the type of items in the new version.
@@ -211,11 +285,7 @@ class Leftovers:
         #: The types of the items that no version needs any more.
         self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
         kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}
-        former = {
-            renames.uniques.get(name, name): unique
-            for each in before.values()
-            for name, unique in each.uniques.items()
-        }
+        former = {renames.uniques.get(n, n) for each in before.values() for n in each.uniques}
         #: The types of sentinels that may reserve values which the new version reserves elsewhere,
         #: or not at all.
         self._former_sentinels = frozenset(
@@ -225,8 +295,8 @@ class Leftovers:
             for name, unique in entity.uniques.items()
             if name not in renames.uniques and kept.get(name) != unique
         )
-        if also_kept:
-            self._former_sentinels |= {name for name in kept if name not in former}
+        #: Those that programs of the old version do not keep.
+        self._new_sentinels = frozenset(kept) - former
         self._removed_types = self.removed_entities.union(
             name for each in self.removed_entities for name in before[each].uniques
         )
@@ -244,9 +314,13 @@ class Leftovers:
         """Return whether an item is of an entity that only the old version has, or its sentinel."""
         return not self._removed_types.isdisjoint(self._types(item))
 
-    def may_be_orphan(self, item: Item) -> bool:
+    def is_former_sentinel(self, item: Item) -> bool:
         """Return whether an item is a sentinel that the new version may not need."""
         return not self._former_sentinels.isdisjoint(self._types(item))
+
+    def is_new_sentinel(self, item: Item) -> bool:
+        """Return whether an item is a sentinel that only the new version keeps."""
+        return not self._new_sentinels.isdisjoint(self._types(item))
 
     def _types(self, item: Item) -> list[str]:
         value = item.get(self._type_attribute, {})

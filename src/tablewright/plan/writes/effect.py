@@ -191,6 +191,11 @@ def sentinel(entity: EntityMap, unique: UniqueMap, values: Values) -> Item | Non
     return item
 
 
+def names_owner(entity: EntityMap, unique: UniqueMap) -> bool:
+    """Return whether the sentinels of a unique value say which item they belong to."""
+    return entity.primary.depends_on <= {kept.name for kept in unique.keeps}
+
+
 def named_key(entity: EntityMap, unique: UniqueMap, found: Item) -> Item:
     """Return the key of the entity that a stored sentinel names; raise UnreadableItem."""
     kept = {each.name: each.converter.read(found, each.stored) for each in unique.keeps}
