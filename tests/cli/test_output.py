@@ -24,11 +24,13 @@ PRINTING = {
     "credentials": "--help",
     "describe": f"DB {TABLE}",
     "designs": "",
+    "diff": "shop commerce",
     "dump": "DB -",
     "explain": "commerce --details",
     "get": f"DB {TABLE} PK=CUST#C1 SK=PROFILE#C1",
     "help": "operations",
     "infer": "DB",
+    "migrate": "--help",
     "patterns": "commerce",
     "publish": "docs commerce",
     "query": f"DB {TABLE} PK=CUST#C1 --json",
@@ -42,7 +44,7 @@ PRINTING = {
 #: The commands that print a line or two, or that run until they are stopped.
 QUIET = {
     *("backfill", "backup", "compact", "copy", "create-table", "create-tables"),
-    *("delete", "load", "new", "put", "repair", "restore", "seed", "shell"),
+    *("delete", "load", "lock", "new", "put", "repair", "restore", "seed", "shell"),
 }
 
 
