@@ -22,6 +22,7 @@ from tablewright.errors import (
     MigrationRefused,
     UnreadableItem,
 )
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
@@ -38,7 +39,7 @@ from tablewright.plan.migration.rewriting import Leftovers, Rewriter
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.migration.sweep import (
     Compute,
-    ItemChange,
+    ItemRewrite,
     RateLimit,
     read_page,
     write_changes,
@@ -175,7 +176,7 @@ class StepRun:
 
     # -- items -----------------------------------------------------------------------------------
 
-    def _rewritten(self, item: Item) -> ItemChange | None:
+    def _rewritten(self, item: Item) -> ItemRewrite | None:
         found = self._work.rewriter.rewrite(item)
         if found is None:
             return self._retyped(item)
@@ -185,14 +186,14 @@ class StepRun:
         names = sorted({*item, *wanted})
         values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
         watched = {*self._work.rewriter.watched(entity, item), *values}
-        return ItemChange(item, values, sorted(watched - {*self._table.attributes}))
+        return ItemRewrite(item, values, sorted(watched - {*self._table.attributes}))
 
-    def _retyped(self, item: Item) -> ItemChange | None:
+    def _retyped(self, item: Item) -> ItemRewrite | None:
         """Return the new type of a sentinel, if that is renamed."""
         made, name = self._work.rewriter.sentinel_type(item), self._table.type_attribute
-        return None if made is None or name is None else ItemChange(item, {name: made}, [name])
+        return None if made is None or name is None else ItemRewrite(item, {name: made}, [name])
 
-    def _cleaned(self, item: Item) -> ItemChange | None:
+    def _cleaned(self, item: Item) -> ItemRewrite | None:
         """Return the removal of what only the other version needs.
 
         An item that a program of the old version has written since gets its new attributes first,
@@ -201,7 +202,7 @@ class StepRun:
         leftovers, rewriter = self._work.leftovers, self._work.rewriter
         is_removed = self._work.deletes_removed and leftovers.is_of_removed_entity(item)
         if is_removed or self._useless.get(item_identity(self._table.key(item))) == item:
-            return ItemChange(item, {}, sorted({*item} - {*self._table.attributes}))
+            return ItemRewrite(item, {}, sorted({*item} - {*self._table.attributes}))
         entity = rewriter.entity_of(item)
         if entity is None:
             return self._retyped(item)
@@ -211,7 +212,7 @@ class StepRun:
             return made
         values = ({} if made is None else made.values) | dict.fromkeys(names)
         watched = {*(() if made is None else made.watched), *names}
-        return ItemChange(item, values, sorted(watched))
+        return ItemRewrite(item, values, sorted(watched))
 
     def _delete_orphans(self, step: MigrationStep, items: Iterable[Item]) -> Steps[int]:
         """Delete the sentinels of a page whose items do not have the value; return how many."""
@@ -233,7 +234,9 @@ class StepRun:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
         problems: list[str] = []
         count = items = 0
-        reservations = Reservations(step.name, self._pace, dry_run=True)
+        reservations = Reservations(
+            step.name, self._pace, dry_run=True, rewrite=self._rewrite_claimed
+        )
         last: Item | None = None
         while True:
             page = yield from read_page(self._context, self._table, last)
@@ -292,7 +295,13 @@ class StepRun:
         position = self.state.position
         last = None if position is None else position.last
         items, changed = (0, 0) if position is None else (position.items, position.changed)
-        reservations = Reservations(step.name, self._pace, dry_run=False, fence=self._fence())
+        reservations = Reservations(
+            step.name,
+            self._pace,
+            dry_run=False,
+            fence=self._fence(),
+            rewrite=self._rewrite_claimed,
+        )
         has_uniques = any(entity.uniques for entity in self._table.entities)
         while True:
             page = yield from read_page(self._context, self._table, last)
@@ -327,6 +336,9 @@ class StepRun:
         for each in (yield from reservations.plans(claims, self._context)):
             reserved += reservations.add([(yield from each._steps(self._context))])
         return reserved
+
+    def _rewrite_claimed(self, item: Item, _: TableMap) -> tuple[EntityMap, Item] | None:
+        return self._work.rewriter.rewrite(item)
 
     def _fence(self) -> Action:
         """Return the check of the fence, for transactions that reserve values."""

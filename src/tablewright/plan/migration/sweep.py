@@ -45,7 +45,7 @@ from tablewright.values import Item, Value
 CONFLICTS = Backoff(attempts=20, first=0.01, longest=1.0)
 
 
-class ItemChange(Struct, frozen=True):
+class ItemRewrite(Struct, frozen=True):
     """What a sweep writes to one item: attributes to set and to remove, or its deletion."""
 
     item: Item
@@ -66,7 +66,7 @@ class ItemChange(Struct, frozen=True):
 
 
 #: Returns what to write to an item; None if it is as it should be.
-Compute: TypeAlias = Callable[[Item], ItemChange | None]
+Compute: TypeAlias = Callable[[Item], ItemRewrite | None]
 
 
 class RateLimit:
@@ -76,7 +76,7 @@ class RateLimit:
         self._rate = units_per_second
         self._free_at = 0.0
 
-    def spend(self, changes: list[ItemChange], executor: Executor) -> Steps[None]:
+    def spend(self, changes: list[ItemRewrite], executor: Executor) -> Steps[None]:
         """Wait until the units of the last transaction have accrued."""
         if self._rate is None:
             return
@@ -94,7 +94,7 @@ def read_page(context: Context, table: TableMap, last: Item | None) -> Steps[Any
 
 def write_changes(
     executor: Executor,
-    changes: Iterable[ItemChange],
+    changes: Iterable[ItemRewrite],
     compute: Compute,
     context: Context,
     limit: RateLimit,
@@ -107,9 +107,9 @@ def write_changes(
     return written
 
 
-def _batches(changes: Iterable[ItemChange]) -> Iterator[list[ItemChange]]:
+def _batches(changes: Iterable[ItemRewrite]) -> Iterator[list[ItemRewrite]]:
     """Yield as many changes as fit into one transaction with the check of the fence."""
-    batch: list[ItemChange] = []
+    batch: list[ItemRewrite] = []
     size = 0
     for each in changes:
         added = item_size(each.item) + item_size({n: v for n, v in each.values.items() if v})
@@ -124,12 +124,12 @@ def _batches(changes: Iterable[ItemChange]) -> Iterator[list[ItemChange]]:
         yield batch
 
 
-def _units(change: ItemChange) -> int:
+def _units(change: ItemRewrite) -> int:
     return -(-item_size(change.item) // WRITE_UNIT_SIZE)
 
 
 def _write_batch(
-    executor: Executor, batch: list[ItemChange], compute: Compute, context: Context
+    executor: Executor, batch: list[ItemRewrite], compute: Compute, context: Context
 ) -> Steps[int]:
     """Send changes as one transaction, again without those that others have made unnecessary."""
     table, name = executor.table, executor.name
@@ -178,8 +178,8 @@ def _write_batch(
 
 
 def _computed_again(
-    executor: Executor, changes: list[ItemChange], compute: Compute, context: Context
-) -> Steps[list[ItemChange]]:
+    executor: Executor, changes: list[ItemRewrite], compute: Compute, context: Context
+) -> Steps[list[ItemRewrite]]:
     """Read items again and return what is still to be written to them."""
     table = executor.table
     keys = [(executor.name, table.key(each.item)) for each in changes]
