@@ -237,6 +237,8 @@ class Executor(Actor):
             world.attack.count("lost responses")
             raise lost()
         world.after_request()
+        if operation == "Scan" and chance.random() < 0.5:
+            world.interfere()
         return answer
 
 
@@ -399,6 +401,12 @@ class World:
                 self.now = end
                 return
             self.step()
+
+    def interfere(self) -> None:
+        """Let programs write between the read of a page and the writes to its items."""
+        for _ in range(self.chance.randint(1, 4) if self.writes > 0 else 0):
+            self.start_call()
+        self.finish_calls()
 
     def finish_calls(self) -> None:
         """Let all calls of programs end."""
@@ -705,7 +713,7 @@ def script(world: World) -> None:
     """Migrate, and sometimes go back, repeat or complete it."""
     chance = world.chance
     for _ in range(chance.randint(1, 3)):
-        world.writes = chance.randint(0, 25)
+        world.writes = chance.randint(0, 40)
         is_applied = world.carry_out("apply")
         if is_applied and chance.random() < 0.3:
             world.writes = chance.randint(0, 10)

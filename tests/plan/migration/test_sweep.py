@@ -223,3 +223,37 @@ def test_a_rate_limit_waits_and_keeps_the_lease(monkeypatch: pytest.MonkeyPatch)
     assert sum(waits) == pytest.approx(100)  # two units for each of five items
     assert max(waits) <= 8
     assert beats == len(waits)  # all but the last, and the acquisition of the lease
+
+
+def test_a_sentinel_that_an_old_program_has_orphaned_is_deleted() -> None:
+    """It changes a value that the sweep has reserved already, and does not know sentinels."""
+    pair = PAIRS["unique added"]
+    engine = stored(pair)
+    scans = 0
+
+    def send(operation: str, body: dict[str, Any]) -> bytes:
+        nonlocal scans
+        scans += operation == "Scan"
+        if operation == "Scan" and scans == 3:  # the first one of `verify`
+            change(engine, "SET email = :e", e="late@x")
+        return sending(engine)(operation, body)
+
+    drive(migration("apply", pair.new), send)
+    keys = [item["PK"]["S"] for item in items(engine)]
+    assert ("MAIL#late@x" in keys, "MAIL#T1@x" in keys) == (True, False)
+
+
+def test_an_item_that_an_old_program_replaces_while_its_value_is_reserved_is_rewritten() -> None:
+    pair = PAIRS["attributes renamed"]
+    engine = stored(pair)
+    old = stored_thing(engine)
+
+    def send(operation: str, body: dict[str, Any]) -> bytes:
+        if operation == "TransactWriteItems" and "Put" in body["TransactItems"][0]:
+            engine.call("PutItem", {"TableName": "things", "Item": old})
+        return sending(engine)(operation, body)
+
+    with pytest.raises(MigrationRefused, match="still write"):
+        drive(migration("apply", pair.new), send)
+    drive(migration("apply", pair.new), engine)
+    assert stored_thing(engine)["status"] == old["state"]

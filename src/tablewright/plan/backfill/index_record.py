@@ -27,9 +27,9 @@ The attributes of migrations are in the same item: see `plan/migration/revision.
 The record is an item of the table, because every endpoint can store one, and because it is copied,
 dumped and restored together with the items that it describes. Its type is that of no entity.
 
-Invariants: only `connect(…, update=True)` and `backfill` write a record. A name is added when it is
-true for all stored items. Each description is an attribute of its own, and only a backfill replaces
-one, so concurrent writers do not conflict.
+Invariants: only `connect(…, update=True)`, `backfill` and migrations write a record. A name is
+added when it is true for all stored items. Each description is an attribute of its own, and only a
+backfill or a migration replaces one, so concurrent writers do not conflict.
 
 This module must not know how an index is created or how items get their keys.
 """

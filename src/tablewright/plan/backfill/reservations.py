@@ -18,9 +18,9 @@ sentinels, remembers all items with unique values.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -33,6 +33,7 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill.throttling import Pace, Paced, retry_throttled
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
@@ -58,6 +59,10 @@ from tablewright.values import Item
 #: How many values are reserved in one transaction: each takes two of its 100 actions, and one is
 #: left for the check of a fence.
 _TOGETHER = (MAX_TRANSACTION_ACTIONS - 1) // 2
+
+
+#: Returns the entity of an item, and the item as it is to be; None if it is of no entity.
+Rewrite: TypeAlias = Callable[[Item, TableMap], tuple[EntityMap, Item] | None]
 
 
 class Claim(Struct, frozen=True):
@@ -137,14 +142,24 @@ class Reservations:
     """The unique values of the items that a backfill reads, page by page."""
 
     def __init__(
-        self, name: str, pace: Pace, *, dry_run: bool, fence: Action | None = None
+        self,
+        name: str,
+        pace: Pace,
+        *,
+        dry_run: bool,
+        fence: Action | None = None,
+        rewrite: Rewrite | None = None,
     ) -> None:
-        """Make reservations; with `fence`, each transaction requires that condition as well."""
+        """Make reservations; with `fence`, each transaction requires that condition as well.
+
+        `rewrite` returns an item as it will be: claims are those of rewritten items.
+        """
         #: The name of the plan, for its observer.
         self._name = name
         self._pace = pace
         self._dry_run = dry_run
         self._fence = [] if fence is None else [fence]
+        self._rewrite = rewrite or _as_stored
         #: The item of each value whose sentinel does not show it, by a digest of the sentinel.
         self._remembered: dict[bytes, Item] = {}
         self.duplicates: list[DuplicateValue] = []
@@ -168,9 +183,8 @@ class Reservations:
             if first != claim.key:
                 self.duplicates.append(claim.duplicate(key_text(first)))
             elif not is_owned:
-                plans.append(
-                    _Reserve(claim, stored, self._pace, self._name, self._dry_run, self._fence)
-                )
+                reserve = _Reserve(claim, stored, self._pace, self._name, dry_run=self._dry_run)
+                plans.append(reserve._replace(_fence=self._fence, _rewrite=self._rewrite))
         groups = (plans[at : at + _TOGETHER] for at in range(0, len(plans), _TOGETHER))
         return [_ReserveTogether(group, self._fence) for group in groups]
 
@@ -202,17 +216,13 @@ def _read_sentinels(claims: Iterable[Claim], context: Context) -> Steps[dict[byt
 class _Reserve(Paced[Outcome]):
     """Reserve a unique value for a stored item; `found` is the stored sentinel."""
 
+    _fence: list[Action]
+    _rewrite: Rewrite
+
     def __init__(
-        self,
-        claim: Claim,
-        found: Item | None,
-        pace: Pace,
-        name: str,
-        dry_run: bool,
-        fence: list[Action],
+        self, claim: Claim, found: Item | None, pace: Pace, name: str, *, dry_run: bool
     ) -> None:
         super().__init__(claim.entity, pace, name)
-        self._fence = fence
         self._claim = claim
         self._found = found
         self._dry_run = dry_run
@@ -228,7 +238,7 @@ class _Reserve(Paced[Outcome]):
             if found is not None and is_owned and claim.is_current(found):
                 return Outcome()
             if found is not None and not is_owned:
-                other = yield from _owner(claim, found, context)
+                other = yield from _owner(claim, found, self._rewrite, context)
                 if other is not None:
                     return Outcome(duplicate=claim.duplicate(other))
             if self._dry_run:
@@ -245,9 +255,11 @@ class _Reserve(Paced[Outcome]):
                 "times in a row; run it again",
             )
             item = yield from read_item(context, claim.entity, claim.key)
-            now = None if item is None else _claim_of(claim, item)
-            if now is None:
-                return Outcome()  # another writer has deleted it, or removed the value
+            now = None if item is None else _claim_of(claim, item, self._rewrite)
+            if now is None or now.item != item:
+                # Another writer has deleted it, or removed the value; or it is to be rewritten
+                # first, and reserved by the next pass.
+                return Outcome()
             claim = now
             found = yield from read_item(context, claim.entity, claim.sentinel_key)
 
@@ -300,7 +312,7 @@ def _actions(claim: Claim, found: Item | None) -> list[Action]:
     ]
 
 
-def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
+def _owner(claim: Claim, found: Item, rewrite: Rewrite, context: Context) -> Steps[str | None]:
     """Return which item a stored sentinel belongs to; None if that does not have the value."""
     entity = claim.entity
     if not any(attribute.stored in found for attribute in claim.unique.owned_by):
@@ -314,13 +326,18 @@ def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
     if key == claim.key:
         return None  # the item itself, whose values were spelled in another way
     other = yield from read_item(context, entity, key)
-    theirs = None if other is None else _claim_of(claim, other)
+    theirs = None if other is None else _claim_of(claim, other, rewrite)
     has_value = theirs is not None and theirs.sentinel_key == claim.sentinel_key
     return key_text(key) if has_value else None
 
 
-def _claim_of(claim: Claim, item: Item) -> Claim | None:
+def _as_stored(item: Item, table: TableMap) -> tuple[EntityMap, Item] | None:
+    entity = table.entity_of(item)
+    return None if entity is None else (entity, item)
+
+
+def _claim_of(claim: Claim, item: Item, rewrite: Rewrite) -> Claim | None:
     """Return the claim of an item to its value of the same unique; None if it has none."""
-    entity = claim.entity.table.entity_of(item)
-    claims = () if entity is None else claims_of(entity, item)
+    rewritten = rewrite(item, claim.entity.table)
+    claims = () if rewritten is None else claims_of(*rewritten)
     return next((each for each in claims if each.unique.type_name == claim.unique.type_name), None)

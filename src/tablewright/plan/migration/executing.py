@@ -22,6 +22,7 @@ from tablewright.errors import (
     MigrationRefused,
     UnreadableItem,
 )
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
@@ -258,7 +259,9 @@ class StepRun:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
         problems: list[str] = []
         count = items = 0
-        reservations = Reservations(step.name, self._pace, dry_run=True)
+        reservations = Reservations(
+            step.name, self._pace, dry_run=True, rewrite=self._rewrite_claimed
+        )
         last: Item | None = None
         while True:
             page = yield from read_page(self._context, self._table, last)
@@ -317,7 +320,13 @@ class StepRun:
         position = self.state.position
         last = None if position is None else position.last
         items, changed = (0, 0) if position is None else (position.items, position.changed)
-        reservations = Reservations(step.name, self._pace, dry_run=False, fence=self._fence())
+        reservations = Reservations(
+            step.name,
+            self._pace,
+            dry_run=False,
+            fence=self._fence(),
+            rewrite=self._rewrite_claimed,
+        )
         has_uniques = any(entity.uniques for entity in self._table.entities)
         while True:
             page = yield from read_page(self._context, self._table, last)
@@ -352,6 +361,9 @@ class StepRun:
         for each in (yield from reservations.plans(claims, self._context)):
             reserved += reservations.add([(yield from each._steps(self._context))])
         return reserved
+
+    def _rewrite_claimed(self, item: Item, _: TableMap) -> tuple[EntityMap, Item] | None:
+        return self._work.rewriter.rewrite(item)
 
     def _fence(self) -> Action:
         """Return the check of the fence, for transactions that reserve values."""

@@ -285,7 +285,11 @@ class Leftovers:
         #: The types of the items that no version needs any more.
         self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
         kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}
-        former = {renames.uniques.get(n, n) for each in before.values() for n in each.uniques}
+        former = {
+            renames.uniques.get(name, name): unique
+            for each in before.values()
+            for name, unique in each.uniques.items()
+        }
         #: The types of sentinels that may reserve values which the new version reserves elsewhere,
         #: or not at all.
         self._former_sentinels = frozenset(
@@ -296,7 +300,9 @@ class Leftovers:
             if name not in renames.uniques and kept.get(name) != unique
         )
         #: Those that programs of the old version do not keep.
-        self._new_sentinels = frozenset(kept) - former
+        self._new_sentinels = frozenset(
+            name for name, unique in kept.items() if former.get(name) != unique
+        )
         self._removed_types = self.removed_entities.union(
             name for each in self.removed_entities for name in before[each].uniques
         )
