@@ -302,13 +302,14 @@ class StepRun:
 
     def _verify(self, step: MigrationStep) -> Steps[None]:
         """Rewrite items until a pass finds none; raise MigrationRefused if that does not happen."""
+        written = 0
         for _ in range(VERIFY_PASSES):
             before = self.changed + self.reserved
             self.state = replace(self.state, position=None)
             yield from self._sweep(step, self._rewritten, reserves=True)
-            if self.changed + self.reserved == before:
+            written = self.changed + self.reserved - before
+            if not written:
                 return
-        written = self.changed + self.reserved - before
         raise MigrationRefused(
             f"programs of the old version still write to the table {self._executor.name!r}: "
             f"{written} items of theirs were rewritten in the last pass. Stop them, or deploy the "
