@@ -50,7 +50,11 @@ class Reader:
         self, name: str, entity: EntityDescription, others: Mapping[str, EntityDescription]
     ) -> bool:
         """Return whether reads may fail because of items of an entity, which `others` has, too."""
-        return name in variants_of(others) or self._reads(_stored_by_entity(entity))
+        return (
+            name in variants_of(others)
+            or self._reads(_stored_by_entity(entity))
+            or any(map(self.fails_for_sentinels, entity.uniques.values()))
+        )
 
     def fails_for_sentinels(self, unique: UniqueDescription) -> bool:
         """Return whether reads may fail because of the sentinels of a unique value."""
