@@ -323,6 +323,16 @@ CASES: dict[str, Case] = {
         [('type_name="Note"', 'type_name="Note", keep=(order_id, city)')],
         "unique-contents-changed Order.Note",
     ),
+    "the key and the contents of a sentinel": same(
+        [('unique("NOTE"', 'unique("N"'), ('type_name="Note"', 'type_name="Note", keep=(city,)')],
+        "unique-changed Order.Note",
+        "unique-contents-changed Order.Note",
+    ),
+    "the type and the contents of a sentinel": Case(
+        [('type_name="Note"', 'type_name="Notes", keep=(order_id, city)')],
+        ["unique-renamed Order.Notes", "unique-contents-changed Order.Notes"],
+        ["unique-renamed Order.Note", "unique-contents-changed Order.Note"],
+    ),
     "the type of a sentinel": Case(
         [('type_name="Note"', 'type_name="Notes"')],
         ["unique-renamed Order.Notes"],

@@ -38,6 +38,7 @@ from tablewright.ids import KSUID, ULID
 from tablewright.mapping.attributes import STAMPS, AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.stored_type import stored_default
 from tablewright.model.databases.database import Database
 from tablewright.plan.description import describe_entity
 from tablewright.values import Item, Value
@@ -233,7 +234,7 @@ def _varies(attribute: AttributeMap) -> bool:
     """Return whether an item without the attribute is read with a value that it never had."""
     if attribute.role in STAMPS or attribute.default is None:
         return attribute.role in STAMPS
-    return bool(attribute.default() != attribute.default())
+    return stored_default(attribute.default, attribute.converter.stored) == "computed"
 
 
 def write(side: Side, engine: Engine) -> list[Written]:
@@ -497,9 +498,10 @@ class Reader:
     def _owner(self, key: Item) -> str:
         """Return the entity of an item that the other version has written."""
         for each in self.written:
-            stored = each.entity.primary.encode(arguments_of(each.entity.primary, each.values))
-            if stored == key:
-                return each.entity.name
+            for own in each.entity.table_keys:  # also those of its sentinels
+                arguments = arguments_of(own, each.values)
+                if None not in arguments and own.encode(arguments) == key:
+                    return each.entity.name
         return self.entity.name
 
     def _unique(
@@ -564,7 +566,9 @@ def write_by_turns(
                 side = sides[turn % 2]
                 own = side.entities[name]
                 declared = own.attributes[attribute]
-                value = value_of(declared.converter.kind, f"{attribute}{number}", turn)
+                value = value_of(
+                    declared.converter.kind, f"{attribute}{number}", turn + 10 * number
+                )
                 change = getattr(own.type, attribute).set(value)
                 with suppress(InvalidValue):  # of a key or an event, in this version alone
                     side.run(own.type.primary(*arguments).update(change))  # type: ignore[attr-defined]  # a key

@@ -278,6 +278,14 @@ def remove_stamp(design: Design, random: Random) -> bool:
     return True
 
 
+def change_ttl_name(design: Design, random: Random) -> bool:
+    call = _pick(random, [call for entity in design.entities for call in _calls(entity, "ttl")])
+    if call is None:
+        return False
+    _set(call, "name", "'until'")
+    return True
+
+
 def change_choices(design: Design, random: Random) -> bool:
     enum = _pick(random, design.enums)
     if enum is None:
@@ -356,14 +364,19 @@ def change_pad(design: Design, random: Random) -> bool:
 
 
 def change_format(design: Design, random: Random) -> bool:
-    calls = [call for entity in design.entities for call in _calls(entity, *_FORMATS, "shard")]
+    calls = [call for entity in design.entities for call in _calls(entity, *_FORMATS)]
     call = _pick(random, calls)
     if call is None:
         return False
-    if call.func.id == "shard":
-        _set(call, "of", random.choice(("2", "8")))
-    else:
-        call.func.id = _FORMATS[call.func.id]
+    call.func.id = _FORMATS[call.func.id]
+    return True
+
+
+def change_shards(design: Design, random: Random) -> bool:
+    call = _pick(random, [call for entity in design.entities for call in _calls(entity, "shard")])
+    if call is None:
+        return False
+    _set(call, "of", random.choice(("2", "8")))
     return True
 
 
@@ -539,6 +552,14 @@ def change_table(design: Design, random: Random) -> bool:
     return True
 
 
+def change_tenancy(design: Design, random: Random) -> bool:
+    call = _pick(random, [call for table in design.tables for call in _calls(table, "Tenancy")])
+    if call is None:
+        return False
+    _set(call, "shared", "('SHARED',)")
+    return True
+
+
 def change_index(design: Design, random: Random) -> bool:
     table = _pick(random, design.tables)
     nodes = [node for node in table.body if isinstance(node, ast.Assign)]
@@ -566,12 +587,17 @@ MUTATIONS: list[Mutation] = [
     remove_attribute,
     change_role,
     remove_stamp,
+    change_ttl_name,
+    change_tenancy,
+    change_choices,
     change_choices,
     change_literal_type,
     change_field,
     change_literal,
     change_pad,
     change_format,
+    change_shards,
+    change_shards,
     wrap_in_format,
     add_place,
     remove_member,

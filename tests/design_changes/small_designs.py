@@ -18,6 +18,7 @@ class Note(Entity, table=Notes):
     "collection": """
 class Shop(Table, name="shop"):
     gsi1 = GSI("GSI1PK", "GSI1SK")
+    tenancy = Tenancy("customer_id", write=("CUSTOMER#{customer_id}",), filtered=(gsi1,))
 
 class Customer(Entity, table=Shop):
     customer_id: Attr[str] = attr()
@@ -172,7 +173,7 @@ class Contact(BaseModel):
     mail: str
     address: Address | None = None
 
-class People(Table, name="people"):
+class People(Table, name="people", stream="NEW_IMAGE"):
     gsi1 = GSI("GSI1PK", "GSI1SK")
 
 class Person(Entity, table=People):

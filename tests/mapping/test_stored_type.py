@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, make_dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum, Flag, IntEnum
 from random import Random
@@ -21,7 +21,7 @@ from typing_extensions import TypeAliasType
 
 from tablewright.ids import KSUID
 from tablewright.mapping.converters import converter
-from tablewright.mapping.stored_type import choices_of, stored_type
+from tablewright.mapping.stored_type import choices_of, stored_default, stored_type
 from tests.examples import examples
 from tests.mapping.converters import choices, containers, dynamic, scalars, structures, times
 
@@ -132,6 +132,13 @@ def test_a_type_has_this_text(annotation: Any, text: str) -> None:
 def test_a_default_that_needs_other_fields_is_computed() -> None:
     model = create_model("M", a=(int, ...), b=(int, Field(default_factory=lambda data: data["a"])))
     assert stored_type(model) == "{a: int, b?: int = computed}"
+
+
+def test_a_default_that_reads_a_clock_is_computed_even_if_the_clock_stands() -> None:
+    encode = converter(datetime, "").stored
+    constant = datetime(2026, 1, 15, tzinfo=UTC)
+    assert stored_default(lambda: constant, encode) == {"S": "2026-01-15T00:00:00.000000Z"}
+    assert stored_default(lambda: datetime(2026, 1, 15, tzinfo=UTC), encode) == "computed"
 
 
 def test_the_choices_of_a_type_are_sorted_texts_of_stored_values() -> None:

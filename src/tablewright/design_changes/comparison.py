@@ -27,7 +27,7 @@ from tablewright.design_changes.pairing import (
     with_new_events,
     with_new_names,
 )
-from tablewright.design_changes.visibility import Reader, with_sentinels
+from tablewright.design_changes.visibility import Reader, with_unknown_items
 from tablewright.design_description import (
     DesignDescription,
     EntityDescription,
@@ -143,7 +143,7 @@ def _entities(
             before = with_new_names(before, attributes[name])
             before = with_new_events(before, renamed, attributes)
             found = _entity(table, name, before, after, attributes[name], type_attribute)
-            yield from with_sentinels(found, one, other, former, type_attribute)
+            yield from with_unknown_items(found, one, other, former, type_attribute)
 
 
 def _entity_renamed(

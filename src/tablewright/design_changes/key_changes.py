@@ -112,22 +112,25 @@ def compare_uniques(
     """Yield the changes of unique values."""
     added = {name: new.uniques[name] for name in sorted(new.uniques) if name not in old.uniques}
     removed = {name: old.uniques[name] for name in sorted(old.uniques) if name not in new.uniques}
+    pairs = [
+        (name, old.uniques[name], new.uniques[name])
+        for name in sorted(old.uniques)
+        if name in new.uniques
+    ]
     for name, unique in list(added.items()):
-        former = next((each for each, other in removed.items() if other == unique), None)
+        former = next((each for each, other in removed.items() if other.key == unique.key), None)
         if former is not None:  # the type of sentinels is not read: their key recognizes them
             yield change("unique-renamed", table, entity, name, before=former, after=name)
-            del added[name], removed[former]
+            pairs.append((name, removed.pop(former), added.pop(name)))
     for name, unique in added.items():
         yield change("unique-added", table, entity, name, after=show_key(unique.key))
     for name, unique in removed.items():
         yield change("unique-removed", table, entity, name, before=show_key(unique.key))
-    for name, before, after in pair_parts(old.uniques, new.uniques):
-        if before is None or after is None or before == after:
-            continue
+    for name, before, after in pairs:
         if before.key != after.key:
             texts = {"before": show_key(before.key), "after": show_key(after.key)}
             yield change("unique-changed", table, entity, name, **texts)
-        else:
+        if before.keeps != after.keeps:
             texts = {"before": ", ".join(before.keeps), "after": ", ".join(after.keeps)}
             yield change("unique-contents-changed", table, entity, name, **texts)
 

@@ -22,6 +22,8 @@ from tablewright.design_description import (
     UniqueDescription,
 )
 
+#: How kinds begin after which items have other key attributes.
+_STORING = ("attribute-", "required-attribute-", "place-", "index-", "primary-")
 #: What an item stores under each name: a template, or None for an attribute with any value.
 _Stored: TypeAlias = Mapping[str, list[TemplateDescription | None]]
 
@@ -48,29 +50,47 @@ class Reader:
         self, name: str, entity: EntityDescription, others: Mapping[str, EntityDescription]
     ) -> bool:
         """Return whether reads may fail because of items of an entity, which `others` has, too."""
-        return name in variants_of(others) or self._reads(_stored_by_entity(entity))
+        return (
+            name in variants_of(others)
+            or self._reads(_stored_by_entity(entity))
+            or any(map(self.fails_for_sentinels, entity.uniques.values()))
+        )
 
     def fails_for_sentinels(self, unique: UniqueDescription) -> bool:
         """Return whether reads may fail because of the sentinels of a unique value."""
         return self._reads(_stored_by_sentinel(unique))
 
-    def _reads(self, stored: _Stored) -> bool:
-        """Return whether a query may read an item and not see its type.
+    def fails_for_places(self, name: str, entity: EntityDescription) -> bool:
+        """Return whether queries of others may read items of the entity `name`, and did not before.
+
+        `entity` is the other version of it.
+        """
+        known = self._reads(_stored_by_entity(self._entities[name]), without=name)
+        return not known and self._reads(_stored_by_entity(entity), without=name)
+
+    def _reads(self, stored: _Stored, without: str = "") -> bool:
+        """Return whether a query of an entity may read an item and not see its type.
 
         A query of the table is bounded by the literal of its sort key if other entities may be in
         its partition; one of an index, or of a partition that is a literal, may not be.
         """
-        for entity in self._entities.values():
-            whole, bounded = entity.key.templates[:1], entity.key.templates
-            primary = bounded if whole[0].parts else whole
-            if not self._is_typed and _may_match(stored, entity.key, primary):
-                return True
-            for index, places in entity.places.items():
-                if index in self._untyped and any(
-                    _may_match(stored, key, key.templates[:1]) for key in places
-                ):
-                    return True
-        return False
+        return any(
+            self._reads_by(entity, stored)
+            for name, entity in self._entities.items()
+            if name != without
+        )
+
+    def _reads_by(self, entity: EntityDescription, stored: _Stored) -> bool:
+        templates = entity.key.templates
+        compared = templates if templates[0].parts else templates[:1]
+        if not self._is_typed and _may_match(stored, entity.key, compared):
+            return True
+        return any(
+            _may_match(stored, key, key.templates[:1])
+            for index, places in entity.places.items()
+            if index in self._untyped
+            for key in places
+        )
 
 
 def _may_match(
@@ -110,23 +130,30 @@ def _may_be_equal(one: TemplateDescription | None, other: TemplateDescription) -
     return first.startswith(second) or second.startswith(first)
 
 
-def with_sentinels(
+def with_unknown_items(
     found: Iterable[DesignChange],
     old: TableDesign,
     new: TableDesign,
     former: Names,
     type_attribute: str,
 ) -> Iterator[DesignChange]:
-    """Yield changes; those of unique values say whether a version fails because of sentinels."""
+    """Yield the changes of an entity, each with what follows from items where they were not."""
     before, after = old.entities or {}, new.entities or {}
+    old_reader, new_reader = (Reader(each, type_attribute) for each in (old, new))
     for each in found:
-        reads = [each.new_reads, each.old_reads]
-        if each.kind.name in ("unique-added", "unique-changed"):
+        fails = [False, False]
+        name = former.get(each.entity, each.entity)
+        kind = each.kind.name
+        if kind in ("unique-added", "unique-changed"):
             unique = after[each.entity].uniques[each.part]
-            if Reader(old, type_attribute).fails_for_sentinels(unique):
-                reads[1] = Reading.FAILS
-        if each.kind.name in ("unique-removed", "unique-changed"):
-            unique = before[former.get(each.entity, each.entity)].uniques[each.part]
-            if Reader(new, type_attribute).fails_for_sentinels(unique):
-                reads[0] = Reading.FAILS
-        yield replace(each, reads=(reads[0], reads[1]))
+            fails[1] = old_reader.fails_for_sentinels(unique)
+        if kind in ("unique-removed", "unique-changed"):
+            fails[0] = new_reader.fails_for_sentinels(before[name].uniques[each.part])
+        if kind.startswith(_STORING):
+            fails[0] = new_reader.fails_for_places(each.entity, before[name])
+            fails[1] = old_reader.fails_for_places(name, after[each.entity])
+        reads = (
+            Reading.FAILS if fails[0] else each.new_reads,
+            Reading.FAILS if fails[1] else each.old_reads,
+        )
+        yield replace(each, reads=reads) if any(fails) else each

@@ -21,7 +21,8 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from enum import Enum, Flag
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
@@ -49,6 +50,8 @@ _ALIKE: dict[Any, Any] = {
     pydantic.PastDate: date,
     pydantic.FutureDate: date,
 }
+#: The types of values of which a constant default returns the same object each time.
+_SCALARS = (str, int, float, Decimal, date, time, timedelta)
 #: The types of the members of a container that does not say them.
 _MEMBERS: dict[Any, str] = {list: "Any", tuple: "Any", set: "Any", dict: "str, Any"}
 
@@ -83,10 +86,11 @@ def stored_default(
 
     One that differs from call to call, or cannot be stored, is "computed".
     """
-    value = make()
+    value, again = make(), make()
     if value is None:
         return None
-    if make() != value:
+    # Two readings of a clock may be equal, but are two objects; so are two empty lists.
+    if again != value or (again is not value and isinstance(value, _SCALARS)):
         return "computed"
     try:
         return store(value)
