@@ -363,7 +363,8 @@ class _Source:
 
 def _composed(template: Template, texts: list[str]) -> str:
     """Return the expression for a key; `texts` are the expressions for its parts."""
-    if '"' in "".join(texts):  # Python 3.11 has no quotes of a string inside of it
+    written = "".join(texts)
+    if '"' in written or "\\" in written:  # Python 3.11 has neither inside of an f-string
         return f"{Composer(template).form!r} % ({', '.join(texts)}, )"
     remaining = iter(texts)
     pieces = [

@@ -109,6 +109,7 @@ def static_url(name: str) -> str:
     return f"/static/{name}?{sha256(static_file(name)).hexdigest()[:12]}"
 
 
+@cache
 def _brand() -> Markup:
     icon = element(
         "svg",
@@ -133,6 +134,7 @@ def shown_views(workspace: Workspace) -> list[tuple[str, str, str]]:
     return [view for view in VIEWS if workspace.design is not None or view[0] not in DESIGN_VIEWS]
 
 
+@cache
 def _find() -> Markup:
     label = element("label.vh", "Find an id or unique value", for_="q")
     box = element("input", id="q", name="q", type="search", placeholder="Find an id",
