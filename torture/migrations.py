@@ -572,7 +572,7 @@ class World:
             f"{seen}, expected {options}",
         )
         if tid not in self.calls:
-            self.stored[tid] = matching[:1]
+            self.stored[tid] = matching  # several, if they differ in what this version ignores
 
     def _check_lookups(self, name: Name) -> None:
         side = self.sides[name]
@@ -740,10 +740,11 @@ def finish(world: World, name: Name) -> None:
     """Compare all items with the only version that is left."""
     side = world.sides[name]
     for tid, options in world.stored.items():  # the attributes of the other version are gone
-        world.stored[tid] = [
+        kept = [
             each and {n: v for n, v in each.items() if n in ("tid", *side.names)}
             for each in options
         ]
+        world.stored[tid] = [each for at, each in enumerate(kept) if each not in kept[:at]]
     world.check()
     world.check_whole(name)
     world.check_conflicts(name)
