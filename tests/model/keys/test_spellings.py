@@ -451,15 +451,15 @@ def test_keys_of_one_entity_that_look_alike_have_their_own_texts() -> None:
 def test_a_key_with_any_delimiter_is_read_back(delimiter: str) -> None:
     """The reader is generated code, in which these characters need care."""
 
-    class Any_(Table, name="any", delimiter=delimiter):
+    class Marked(Table, name="marked", delimiter=delimiter):
         pass
 
-    class Pair(Entity, table=Any_):
+    class Pair(Entity, table=Marked):
         one: Attr[str] = attr()
         two: Attr[str] = attr()
         primary = key("ONE" / one, "TWO" / two)
 
     value = f"x{delimiter}y"
-    with connect(":memory:", Any_) as db:
+    with connect(":memory:", Marked) as db:
         db.run(put(Pair(one=value, two=value)))
         assert db.run(Pair.primary(value, value)) == Pair(one=value, two=value)
