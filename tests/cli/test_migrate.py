@@ -244,5 +244,44 @@ def test_duplicates_of_a_unique_value_are_listed_and_nothing_is_changed(managed:
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
     assert done.returncode == 2
     assert "status 'open'" in done.stdout
-    assert "nothing was changed" in done.stderr
+    assert "none of them was changed" in done.stderr
     assert managed.items() == before
+
+
+def test_a_misspelled_former_name_is_refused(managed: Versions) -> None:
+    managed.new.write_text(NEW.replace('renamed_from="state"', 'renamed_from="stat"'))
+    done = run("migrate", "plan", managed.new, managed.file)
+    assert done.returncode == 2
+    assert "renamed_from='stat' is no attribute" in done.stderr
+    assert "did you mean 'state'?" in done.stderr
+
+
+def test_a_prepared_table_names_what_follows(managed: Versions) -> None:
+    done = run("migrate", "apply", managed.new, managed.file, "--yes")
+    assert "`migrate complete` removes" in done.stdout
+    done = run("migrate", "plan", managed.new, managed.file)
+    assert done.returncode == 0
+    assert "`migrate complete` or `migrate rollback` ends" in " ".join(done.stdout.split())
+
+
+def test_a_rollback_says_which_values_it_removes(managed: Versions) -> None:
+    managed.new.write_text(NEW + '    note: Attr[str] = attr(fill="none")\n')
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    done = run("migrate", "rollback", managed.old, managed.file)
+    assert "removes the stored values of Ticket.note" in done.stdout
+    assert done.returncode == 2
+
+
+def test_complete_refuses_values_that_old_programs_have_doubled(managed: Versions) -> None:
+    title = "    title: Attr[str | None] = attr(default=None)\n"
+    managed.new.write_text(NEW + title + '    by_title = unique("TITLE" / title)\n')
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    with Engine(managed.file) as engine:
+        for number in ("8", "9"):
+            item = {"PK": {"S": f"TICKET#{number}"}, "SK": {"S": "TICKET"}, "type": {"S": "Ticket"}}
+            item |= {"ticket_id": {"S": number}, "state": {"S": "open"}, "title": {"S": "Late"}}
+            engine.call("PutItem", {"TableName": "desk", "Item": item})
+    done = run("migrate", "complete", managed.new, managed.file, "--yes")
+    assert done.returncode == 2
+    assert "TICKET#8" in done.stdout
+    assert "TICKET#9" in done.stdout

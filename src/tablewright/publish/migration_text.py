@@ -10,12 +10,18 @@ from collections.abc import Sequence
 from tablewright.design_changes import DesignChange, Need
 from tablewright.evolve import AssessedStep
 from tablewright.plan.migration.awaiting import awaited
-from tablewright.plan.migration.revision import MigrationState, Revision
+from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
 from tablewright.presentation.values import plural
 from tablewright.publish.changes_text import cost_text
 
 #: Of a table: its items have the declared version.
 NOTHING_TO_DO = "its items are prepared for this design; there is nothing to do"
+#: Of a table whose last migration is not completed.
+PREPARED = (
+    "its items are prepared for this design. `migrate apply` reads them again, and rewrites those "
+    "that programs of the old version have created since; `migrate complete` or `migrate rollback` "
+    "ends the migration"
+)
 #: Of a table without a record.
 NOT_RECORDED = (
     "does not record which version of the design its items are prepared for; "
@@ -47,8 +53,9 @@ def deployment(changes: Sequence[DesignChange]) -> str:
             "ends, because what it writes lacks the new keys."
         )
     return (
-        "Stop the programs of the old version first: the versions cannot run together. Programs of "
-        "the new version can connect after the last step."
+        "This needs downtime. Stop the programs of the old version first, also those that only "
+        "wait: the versions cannot run together, and what an old program changes after `verify` is "
+        "lost. Programs of the new version can connect after the last step."
     )
 
 
@@ -66,7 +73,9 @@ def revision_fields(revision: Revision, changes: Sequence[DesignChange]) -> list
     if state is not None:
         found.append((f"migrate {state.command}", progress(state)))
     if revision.lease is not None:
-        found.append(("executor", revision.lease.owner))
+        ended = "has ended; run the command again to continue"
+        running = ended if has_ended(revision.lease) else "is at work, or was stopped"
+        found.append(("executor", f"{revision.lease.owner} {running}"))
     if revision.previous is not None and state is None:
         found.append(("not completed", NOT_COMPLETED))
     return found

@@ -53,6 +53,11 @@ RATE = option(
     "The maximum number of write units in a second. Default: as many as the table takes.", min=1.0
 )
 
+#: What follows `migrate apply`.
+NEXT = (
+    "start the new version; then `migrate complete` removes what only the old one needs, or "
+    "`migrate rollback` goes back"
+)
 BY_TEMPLATE = flag(
     "Indexes, TTL and stream are changed by a template: wait until the table is so.", "--template"
 )
@@ -83,7 +88,7 @@ def plan(
     else:
         for each in found:
             _print_plan(make_console(), each)
-    if any(each.steps for each in found):
+    if any(each.changes for each in found):
         raise typer.Exit(1)
 
 
@@ -115,6 +120,7 @@ def apply_changes(
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
             _run(migrations.apply, target, chosen, table, rate, by_template=by_template)
+            typer.echo(f"{found.table}: {NEXT}")
 
 
 @add_command(to=migrate)
@@ -135,6 +141,9 @@ def rollback(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
+        with exit_on_error():
+            (found,) = migrations.plan(target, chosen, table_name=table, command="rollback")
+        _print_removal(found)
         if not yes:
             confirm(f"this undoes the migration of the table {name} at {target}")
         _run(migrations.rollback, target, chosen, table, rate, by_template=by_template)
@@ -160,6 +169,9 @@ def complete(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
+        with exit_on_error():
+            (found,) = migrations.plan(target, chosen, table_name=table, command="complete")
+        _print_removal(found)
         lost = " and deletes the items of removed entities" if delete_removed else ""
         if not yes:
             confirm(
@@ -271,8 +283,9 @@ def _run(
             rows = ((each.unique, each.value, each.key, each.other) for each in error.duplicates)
             print_grid(header, rows)
             fail(
-                "these items share values that must be unique; nothing was changed. Change or "
-                "delete some of them, and run the same command again"
+                "these items share values that must be unique; none of them was changed. Change or "
+                "delete some of them, for example with `tablewright sql`, and run the same command "
+                "again"
             )
     if not done.steps:
         typer.echo(f"{done.table}: nothing to do")
@@ -315,6 +328,9 @@ def _print_plan(
     if not plan.steps:
         typer.echo(f"{plan.table}: {migration_text.NOTHING_TO_DO}")
         return
+    if not plan.changes and [each.name for each in plan.steps] == ["verify", "switch"]:
+        print_text(console, f"{plan.table}: {migration_text.PREPARED}")
+        return
     found = assess_plan(plan, rate)
     print_title(console, f"{plan.table}: {plural(len(plan.changes), 'change')}")
     print_changes(console, found.changes, found.currency)
@@ -326,6 +342,13 @@ def _print_plan(
         print_fields(console, fields, "     ")
     console.print()
     print_text(console, migration_text.deployment(plan.changes))
+
+
+def _print_removal(plan: MigrationPlan) -> None:
+    """Print the steps of a rollback or a completion, and which stored values they remove."""
+    typer.echo(f"{plan.table}: {', '.join(map(str, plan.steps))}")
+    if plan.removes:
+        typer.echo(f"{plan.table}: removes the stored values of {', '.join(plan.removes)}")
 
 
 def _print_status(console: Console, status: MigrationStatus) -> None:

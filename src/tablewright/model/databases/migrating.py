@@ -39,7 +39,7 @@ from tablewright.plan.migration.migrate import (
     ReadRevision,
     Rollback,
 )
-from tablewright.plan.migration.revision import LEASE_SECONDS, Revision
+from tablewright.plan.migration.revision import LEASE_SECONDS, Command, Revision
 from tablewright.plan.plan import Context
 
 #: A target as `connect` takes it, or a database that is open.
@@ -57,11 +57,19 @@ class MigrationStatus(Struct, frozen=True):
 
 
 def plan(
-    target: Target, *tables: type[Table], table_name: str | None = None
+    target: Target,
+    *tables: type[Table],
+    table_name: str | None = None,
+    command: Command = "apply",
 ) -> list[MigrationPlan]:
-    """Return what `apply` would do to each table; nothing is written, not even a lease."""
+    """Return what `apply`, or another command, would do to each table.
+
+    Nothing is written, not even a lease.
+    """
+    commands: dict[Command, Any] = {"apply": Apply, "rollback": Rollback, "complete": Complete}
+    make = commands[command]
     with _opened(target, tables, table_name) as database:
-        return [database.run(Apply(version_of(database, each)).preview()) for each in tables]
+        return [database.run(make(version_of(database, each)).preview()) for each in tables]
 
 
 def apply(

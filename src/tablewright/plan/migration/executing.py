@@ -167,7 +167,9 @@ class StepRun:
                 enabled = step.name == "enable-ttl"
                 yield from self._executor.keep_alive(_set_ttl(name, step.part, enabled=enabled))
             case "clean":
-                yield from self._sweep(step, self._cleaned, reserves=False)
+                # Programs of the old version may have written since; reserve their values, too.
+                is_complete = self._work.command == "complete"
+                yield from self._sweep(step, self._cleaned, reserves=is_complete)
             case "delete-index":
                 yield from self._executor.keep_alive(_delete_index(name, step.part))
             case "switch" | "finish":
@@ -312,8 +314,8 @@ class StepRun:
                 return
         raise MigrationRefused(
             f"programs of the old version still write to the table {self._executor.name!r}: "
-            f"{written} items of theirs were rewritten in the last pass. Stop them, or deploy the "
-            "new version, and run the command again"
+            f"{written} items of theirs were rewritten in the last pass. Stop them, and run the "
+            "command again"
         )
 
     def _sweep(self, step: MigrationStep, compute: Compute, *, reserves: bool) -> Steps[None]:

@@ -55,6 +55,7 @@ from tablewright.plan.migration.steps import (
     MigrationStep,
     apply_steps,
     clean_steps,
+    refuse_unknown_renames,
     refuse_unsupported,
 )
 from tablewright.plan.migration.sweep import RateLimit
@@ -87,6 +88,8 @@ class MigrationPlan(Struct, frozen=True):
     #: How many items the table has, as far as that is known, and their bytes.
     items: int | None = None
     size: int = 0
+    #: The attributes whose stored values a rollback or `complete` removes: `Order.note`.
+    removes: tuple[str, ...] = ()
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
 
@@ -218,6 +221,7 @@ def _plan_of(work: Work, revision: Revision) -> MigrationPlan:
         work.design,
         work.found.state.items,
         work.found.state.size,
+        () if work.command == "apply" else work.leftovers.lost_values,
         0 if work.state is None else work.state.done,
     )
 
@@ -260,6 +264,7 @@ class Apply(_Migration):
                 steps = []
             renames, previous = renames_in(changes), revision.design
             keys = key_changes(revision.design, design, renames)
+            refuse_unknown_renames(version.table, revision.design)
             refuse_unreadable_keys(version.table, keys)
             refuse_overwritten_texts(version.table, revision.design, changes, renames)
             rewriter = Rewriter(version.table, renames, keys)

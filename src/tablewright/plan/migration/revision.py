@@ -415,7 +415,7 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
                 f"another executor migrates the table {name!r}: {present.owner}; wait until it has "
                 "ended, or stop it"
             )
-        if present is not None and waited < lease_seconds and not _has_ended(present):
+        if present is not None and waited < lease_seconds and not has_ended(present):
             seen = present
             pause = min(_POLL_SECONDS, lease_seconds - waited)
             yield Wait(pause)
@@ -436,7 +436,7 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         return Executor(table, name, found.fence + 1, lease)
 
 
-def _has_ended(lease: Lease) -> bool:
+def has_ended(lease: Lease) -> bool:
     """Return whether the executor was a process of this machine that has ended.
 
     If another machine has the same name, its executor stops at the next write: the fence.

@@ -282,6 +282,17 @@ class Leftovers:
             if current is not None:
                 names = _stored_names(entity) - _stored_names(current)
                 self._attributes[renames.types.get(name, name)] = names
+        #: The attributes whose values are lost, by the type of items: `Order.note`.
+        self.lost_values = tuple(
+            sorted(
+                f"{renames.types.get(name, name)}.{attribute}"
+                for name, entity in before.items()
+                if (current := after.get(renames.types.get(name, name))) is not None
+                for attribute in entity.attributes.keys() - current.attributes.keys()
+                if attribute
+                not in renames.attributes.get(renames.types.get(name, name), {}).values()
+            )
+        )
         #: The types of the items that no version needs any more.
         self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
         kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}

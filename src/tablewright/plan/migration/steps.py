@@ -28,7 +28,10 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.design_changes import DesignChange, Need
+from tablewright.design_description import TableDesign
 from tablewright.errors import MigrationRefused
+from tablewright.hints import did_you_mean
+from tablewright.mapping.table import TableMap
 from tablewright.table_description import TableDescription
 
 StepName: TypeAlias = Literal[
@@ -119,6 +122,22 @@ def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     if problems:
         listed = "\n  ".join(problems)
         raise MigrationRefused(f"these changes cannot be carried out in the table:\n  {listed}")
+
+
+def refuse_unknown_renames(table: TableMap, old: TableDesign) -> None:
+    """Raise MigrationRefused for a `renamed_from` that the old version does not have."""
+    for entity in table.entities:
+        former = (old.entities or {}).get(entity.type_name) or (old.entities or {}).get(
+            entity.renamed_from
+        )
+        for attribute in () if former is None else entity.attributes.values():
+            name = attribute.renamed_from
+            known = former.attributes if former is not None else {}
+            if name and name not in known and attribute.stored not in known:
+                raise MigrationRefused(
+                    f"{entity.name}.{attribute.name}: renamed_from={name!r} is no attribute that "
+                    f"stored items of {entity.name} have{did_you_mean(name, known)}"
+                )
 
 
 def apply_steps(
