@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from tablewright.design_changes import DesignChange
 from tablewright.model.databases.migrating import (
+    ExecutorOptions,
     MigrationStatus,
     apply,
     baseline,
@@ -29,6 +30,7 @@ from tablewright.plan.migration.steps import MigrationStep
 
 __all__ = [
     "DesignChange",
+    "ExecutorOptions",
     "MigrationPlan",
     "MigrationProgress",
     "MigrationReport",

@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from msgspec import Struct
 
@@ -39,7 +39,7 @@ from tablewright.plan.migration.migrate import (
     ReadRevision,
     Rollback,
 )
-from tablewright.plan.migration.revision import LEASE_SECONDS, Command, Revision
+from tablewright.plan.migration.revision import Command, Revision
 from tablewright.plan.plan import Context
 
 #: A target as `connect` takes it, or a database that is open.
@@ -72,30 +72,32 @@ def plan(
         return [database.run(make(version_of(database, each)).preview()) for each in tables]
 
 
+class ExecutorOptions(TypedDict, total=False):
+    """The options of the commands that write.
+
+    `units_per_second` limits the write units. With `by_template`, a template changes indexes, TTL
+    and stream: their steps wait until the table is so, however long that takes, and `progress` says
+    what is awaited. If another executor is at work, a command waits `lease_seconds` to see whether
+    it makes progress, and raises MigrationBusy if it does.
+    """
+
+    progress: Report | None
+    units_per_second: float | None
+    lease_seconds: float
+    by_template: bool
+
+
 def apply(
     target: Target,
     *tables: type[Table],
     table_name: str | None = None,
-    progress: Report | None = None,
-    units_per_second: float | None = None,
-    lease_seconds: float = LEASE_SECONDS,
-    by_template: bool = False,
+    **options: Unpack[ExecutorOptions],
 ) -> list[MigrationReport]:
     """Prepare tables and their items for the declared version; run it again to continue.
 
-    `units_per_second` limits the write units. With `by_template`, a template creates the indexes
-    and enables TTL and stream: their steps wait until the table is so, however long that takes, and
-    `progress` says what is awaited. If another executor is at work, wait `lease_seconds`
-    to see whether it makes progress, and raise MigrationBusy if it does. Raises MigrationRefused if
-    the change cannot be carried out, and DuplicateValues if stored items share a unique value;
-    then nothing was changed.
+    `ExecutorOptions` describes the options. Raises MigrationRefused if the change cannot be carried
+    out, and DuplicateValues if stored items share a unique value; then nothing was changed.
     """
-    options: dict[str, Any] = {
-        "progress": progress,
-        "units_per_second": units_per_second,
-        "lease_seconds": lease_seconds,
-        "by_template": by_template,
-    }
     with _opened(target, tables, table_name) as database:
         return [database.run(Apply(version_of(database, each), **options)) for each in tables]
 
@@ -104,22 +106,13 @@ def rollback(
     target: Target,
     *tables: type[Table],
     table_name: str | None = None,
-    progress: Report | None = None,
-    units_per_second: float | None = None,
-    lease_seconds: float = LEASE_SECONDS,
-    by_template: bool = False,
+    **options: Unpack[ExecutorOptions],
 ) -> list[MigrationReport]:
     """Prepare tables and items for the version before again, and remove what the new one added.
 
-    `tables` are those of the old version. It is possible until `complete`. With `by_template`, wait
-    until a template has deleted the indexes of the new version.
+    `tables` are those of the old version. It is possible until `complete`. The options are those of
+    `apply`.
     """
-    options: dict[str, Any] = {
-        "progress": progress,
-        "units_per_second": units_per_second,
-        "lease_seconds": lease_seconds,
-        "by_template": by_template,
-    }
     with _opened(target, tables, table_name) as database:
         return [database.run(Rollback(version_of(database, each), **options)) for each in tables]
 
@@ -129,25 +122,20 @@ def complete(
     *tables: type[Table],
     table_name: str | None = None,
     delete_removed: bool = False,
-    progress: Report | None = None,
-    units_per_second: float | None = None,
-    lease_seconds: float = LEASE_SECONDS,
-    by_template: bool = False,
+    **options: Unpack[ExecutorOptions],
 ) -> list[MigrationReport]:
     """Remove what only the version before needs; this cannot be undone.
 
-    The items of removed entities stay, unless `delete_removed` is true. With `by_template`, wait
-    until a template has deleted the indexes of the version before.
+    The items of removed entities stay, unless `delete_removed` is true. The options are those of
+    `apply`.
     """
-    options: dict[str, Any] = {
-        "progress": progress,
-        "units_per_second": units_per_second,
-        "lease_seconds": lease_seconds,
-        "by_template": by_template,
-        "delete_removed": delete_removed,
-    }
     with _opened(target, tables, table_name) as database:
-        return [database.run(Complete(version_of(database, each), **options)) for each in tables]
+        return [
+            database.run(
+                Complete(version_of(database, each), delete_removed=delete_removed, **options)
+            )
+            for each in tables
+        ]
 
 
 def baseline(target: Target, *tables: type[Table], table_name: str | None = None) -> None:
