@@ -285,3 +285,14 @@ def test_complete_refuses_values_that_old_programs_have_doubled(managed: Version
     assert done.returncode == 2
     assert "TICKET#8" in done.stdout
     assert "TICKET#9" in done.stdout
+
+
+def test_a_plan_names_required_attributes_without_a_value_for_stored_items(
+    managed: Versions,
+) -> None:
+    managed.new.write_text(NEW + "    note: Attr[str] = attr()\n")
+    done = run("migrate", "plan", managed.new, managed.file)
+    assert "Ticket.note is required and has no fill=" in done.stdout
+    done = run("migrate", "apply", managed.new, managed.file, "--yes")
+    assert done.returncode == 2
+    assert "3 items of the table 'desk' cannot be carried over; nothing was changed" in done.stderr

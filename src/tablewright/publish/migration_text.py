@@ -22,6 +22,11 @@ PREPARED = (
     "that programs of the old version have created since; `migrate complete` or `migrate rollback` "
     "ends the migration"
 )
+#: Of an attribute that stored items may lack.
+UNFILLED = (
+    "`check` refuses the migration if a stored item lacks it. Give it attr(fill=…), or "
+    "attr(renamed_from=…) if it had another name."
+)
 #: Of a table without a record.
 NOT_RECORDED = (
     "does not record which version of the design its items are prepared for; "

@@ -341,6 +341,8 @@ def _print_plan(
         fields = migration_text.step_fields(each, found.currency, by_template=by_template)
         print_fields(console, fields, "     ")
     console.print()
+    for name in plan.unfilled:
+        print_text(console, f"{name} is required and has no fill=: {migration_text.UNFILLED}")
     print_text(console, migration_text.deployment(plan.changes))
 
 

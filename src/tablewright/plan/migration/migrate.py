@@ -57,6 +57,7 @@ from tablewright.plan.migration.steps import (
     clean_steps,
     refuse_unknown_renames,
     refuse_unsupported,
+    unfilled,
 )
 from tablewright.plan.migration.sweep import RateLimit
 from tablewright.plan.plan import Context, Plan, Request, Steps
@@ -90,6 +91,8 @@ class MigrationPlan(Struct, frozen=True):
     size: int = 0
     #: The attributes whose stored values a rollback or `complete` removes: `Order.note`.
     removes: tuple[str, ...] = ()
+    #: The attributes that become required and have no `fill=`: `Order.email`.
+    unfilled: tuple[str, ...] = ()
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
 
@@ -222,6 +225,7 @@ def _plan_of(work: Work, revision: Revision) -> MigrationPlan:
         work.found.state.items,
         work.found.state.size,
         () if work.command == "apply" else work.leftovers.lost_values,
+        unfilled(work.changes, work.version.table) if work.command == "apply" else (),
         0 if work.state is None else work.state.done,
     )
 

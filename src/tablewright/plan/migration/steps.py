@@ -94,6 +94,10 @@ _UNSUPPORTED: dict[str, str] = {
 _MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
 
 
+#: The kinds of change after which stored items may lack what reads need.
+_BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
+
+
 class MigrationStep(Struct, frozen=True):
     """One step: its name, and the index or attribute that it is about."""
 
@@ -122,6 +126,17 @@ def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     if problems:
         listed = "\n  ".join(problems)
         raise MigrationRefused(f"these changes cannot be carried out in the table:\n  {listed}")
+
+
+def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
+    """Return the attributes that become required, and that no `fill=` gives to stored items."""
+    required = {(each.entity, each.part) for each in changes if each.kind.name in _BECOME_REQUIRED}
+    return tuple(
+        f"{entity.name}.{attribute.name}"
+        for entity in table.entities
+        for attribute in entity.attributes.values()
+        if (entity.type_name, attribute.stored) in required and attribute.fill is None
+    )
 
 
 def refuse_unknown_renames(table: TableMap, old: TableDesign) -> None:
