@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
         MigrationStatus,
     )
     from tablewright.verify import StoredReport
+
+T = TypeVar("T")
 
 migrate = add_group(
     "migrate", "Carry a table and its items from one version of a design to the next, and back."
@@ -77,12 +79,7 @@ def plan(
     """
     from tablewright import migrations
 
-    with exit_on_error():
-        found = [
-            each
-            for chosen in _tables(design, table)
-            for each in migrations.plan(target, chosen, table_name=table)
-        ]
+    found = _read(migrations.plan, design, target, table)
     if json:
         print_document([_plan_document(each) for each in found])
     else:
@@ -199,12 +196,7 @@ def status(
     """Show which version a table is prepared for, and how far a migration is."""
     from tablewright import migrations
 
-    with exit_on_error():
-        found = [
-            each
-            for chosen in _tables(design, table)
-            for each in migrations.status(target, chosen, table_name=table)
-        ]
+    found = _read(migrations.status, design, target, table)
     if json:
         print_document([_status_document(each) for each in found])
         return
@@ -258,6 +250,13 @@ def _compare(target: str, table: type[Table], name: str) -> StoredReport:
 
 def _tables(design: str, table: str | None) -> list[type[Table]]:
     return tables_named(load_design(design), table)
+
+
+def _read(command: Callable[..., list[T]], design: str, target: str, table: str | None) -> list[T]:
+    """Return what a command that only reads returns for the tables of a design."""
+    tables = _tables(design, table)
+    with exit_on_error():
+        return [each for one in tables for each in command(target, one, table_name=table)]
 
 
 def _run(

@@ -113,8 +113,8 @@ class Provision(Plan[Unready]):
         is_new = self._create and not differences  # perhaps; then its TTL may follow
         ttl, ttl_difference = yield from self._compare_ttl(declared, is_new=is_new)
         _refuse_differences(table, name, differences + ttl_difference)
-        if record is not None:
-            _require_served(table, name, record)
+        if record is not None and record.revision is None:  # else it was compared above
+            refuse_differences(name, record.differences(table.entities).values())
         if self._update:
             record = yield from _extend_record(table, name, found, record)
             yield from await_indexes(table, name, missing)
