@@ -36,6 +36,7 @@ def prepared_engine(prepare: Prepare) -> Engine:
     if prepare not in _engines:
         engine = Engine(":memory:")
         prepare(engine)
+        assert engine.check().problems == []
         _engines[prepare] = engine
         atexit.register(engine.close)
     return _engines[prepare]
@@ -52,3 +53,18 @@ def prepared(prepare: Prepare) -> Iterator[Engine]:
         engine = prepared_engine(prepare)
         with engine.sandbox():
             yield engine
+
+
+@contextmanager
+def checked(prepare: Prepare) -> Iterator[Engine]:
+    """Yield a prepared engine; check all of it if something was written, and undo that."""
+    with prepared(prepare) as engine:
+        before = _changed_rows(engine)
+        yield engine
+        if is_redirected() or _changed_rows(engine) != before:
+            assert engine.check().problems == []
+
+
+def _changed_rows(engine: Engine) -> int:
+    """Return how many rows the engine has written so far, also those that it has undone."""
+    return engine._store._transaction.changed_rows

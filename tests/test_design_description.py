@@ -127,8 +127,8 @@ class Account(Entity, table=Shop, variants=True):
 class Person(Account, type_name="person"):
     team: Attr[str | None] = attr(default=None)
 
-class Company(Account, type_name="company"):
-    owner: Attr[str | None] = attr(default=None)
+class Company(Account, type_name="company", renamed_from=("R", "A")):
+    owner: Attr[str | None] = attr(default=None, renamed_from=("old_title", "name"))
 """,
 }
 DESIGN = "".join(PARTS.values())
@@ -207,6 +207,8 @@ SAME = {
         ('name="shop"', "name=\"shop\", deletion_protection=True, tags={'a': 'b'}"),
         ("set[str]", "frozenset[str]"),
         ("default_factory=set", "default_factory=frozenset"),
+        ('renamed_from=("R", "A")', 'renamed_from=("A", "R"), renamed_when=lambda item: True'),
+        ('renamed_from=("old_title", "name")', 'renamed_from=("name", "old_title")'),
         ("Attr[Decimal] =", "Attr[__import__('typing').Annotated[Decimal, Field(ge=0)]] ="),
     ],
 }
@@ -313,6 +315,8 @@ OTHER = {
     ],
     "renamed from": [('attr(name="id")', 'attr(name="id", renamed_from="order")')],
     "type renamed from": [('type_name="person"', 'type_name="person", renamed_from="P"')],
+    "types merged": [('renamed_from=("R", "A")', 'renamed_from=("R", "B")')],
+    "attributes merged": [('("old_title", "name")', '("old_title", "label")')],
 }
 
 

@@ -32,7 +32,7 @@ GUIDES = [
     "docs/formats.md",
     "docs/observability.md",
     "docs/fastapi.md",
-    "docs/changing-a-design.md",
+    "docs/tables-without-a-version.md",
     "docs/your-second-version.md",
 ]
 PUBLIC = [

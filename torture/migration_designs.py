@@ -70,6 +70,8 @@ class Side:
     volatile: frozenset[str] = frozenset()
     event: Any = None
     other: Any = None
+    #: The variants of the entity: of things with even and with odd ids.
+    variants: tuple[Any, ...] = ()
 
     def expected(self, record: Record) -> Record:
         """Return what this version reads of a record."""
@@ -96,7 +98,9 @@ class Side:
             for name, value in record.items()
             if name in self.names
         }
-        return self.entity(tid=record["tid"], **values)
+        is_odd = not is_even(record)
+        entity = self.variants[is_odd] if self.variants else self.entity
+        return entity(tid=record["tid"], **values)
 
     def change(self, name: str, value: Any) -> Any:
         """Return the change that sets an attribute."""
@@ -132,13 +136,14 @@ def side(
     indexes: int = 1,
     names: Mapping[str, str] | None = None,
     type_name: str = "Thing",
-    renamed_from: str = "",
+    renamed_from: str | tuple[str, ...] = "",
+    has_variants: bool = False,
     has_events: bool = False,
     has_other: bool = False,
     stream: Any = None,
     **rest: Any,
 ) -> Side:
-    """Declare a version: a table with an entity of these attributes."""
+    """Declare a version: a table with an entity of these attributes, or with its two variants."""
     globals_ = {f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK") for n in range(1, indexes + 1)}
     options = {"name": "things"} | ({} if stream is None else {"stream": stream})
     table = types.new_class("Things", (Table,), options, lambda body: body.update(globals_))
@@ -153,11 +158,23 @@ def side(
         body["primary"] = key("THING" / handles.tid, "THING")
         body.update(parts(table, handles))
 
-    arguments = {"table": table, "renamed_from": renamed_from}
+    arguments = {"table": table} | (
+        {"variants": True} if has_variants else {"renamed_from": renamed_from}
+    )
     entity = types.new_class(type_name, (Entity,), arguments, fill)
+    if has_variants:
+        rest["variants"] = tuple(
+            types.new_class(name, (entity,), {"renamed_from": renamed_from, "renamed_when": rule})
+            for name, rule in (("Even", is_even), ("Odd", lambda item: not is_even(item)))
+        )
     plain = {name: name for name, (_, value) in attributes.items() if not value.role}
     other = _other(table) if has_other else None
     return Side(table, entity, names or plain, event=event, other=other, **rest)
+
+
+def is_even(record: Record) -> bool:
+    """Return which variant a thing is of, by its id: that of a record, or of a stored item."""
+    return record["tid"][-1] in "02468"
 
 
 def _event(table: type[Table]) -> Any:
@@ -241,6 +258,12 @@ def pairs() -> list[Pair]:
         return {
             "by_state": index(table.gsi1, "S" / a.status, a.n),
             "mail": unique("MAIL" / a.address),
+        }
+
+    def renamed_state(table: Any, a: Any) -> dict[str, Any]:
+        return {
+            "by_state": index(table.gsi1, "S" / a.status, a.n),
+            "mail": unique("MAIL" / a.email),
         }
 
     def other_mail(table: Any, a: Any) -> dict[str, Any]:
@@ -336,6 +359,41 @@ def pairs() -> list[Pair]:
             plain(),
         ),
         Pair("entity renamed", reserved(), reserved(type_name="Item", renamed_from="Thing")),
+        Pair(
+            "entity split",
+            reserved(),
+            side(
+                {
+                    "status": (str, attr(renamed_from="state")),
+                    "n": (int, attr(pad=5)),
+                    "address": (str, attr(renamed_from="email")),
+                },
+                renamed,
+                names=new_names,
+                lookups=STATE,
+                uniques={"email": "mail"},
+                type_name="Anything",
+                has_variants=True,
+                renamed_from="Thing",
+            ),
+        ),
+        Pair(
+            "entities merged",
+            # The old version says which of the things that the new one creates are whose.
+            reserved(type_name="Anything", has_variants=True, renamed_from="Thing"),
+            side(
+                {
+                    "status": (str, attr(renamed_from="state")),
+                    "n": (int, attr(pad=5)),
+                    "email": (str, attr()),
+                },
+                renamed_state,
+                names={"state": "status", "n": "n", "email": "email"},
+                lookups=STATE,
+                uniques={"email": "mail"},
+                renamed_from=("Even", "Odd"),
+            ),
+        ),
         Pair("unique added", plain(), reserved()),
         Pair("unique removed", reserved(), plain()),
         Pair(

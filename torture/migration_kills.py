@@ -111,15 +111,17 @@ class Deployment:
             tid = world.chance.choice(IDS)
             options = world.stored[tid]
             with lock(self.lock, fcntl.LOCK_SH):
-                if not world.connect(name):
+                is_ended = world.remaining not in (None, name) and not world.is_open()
+                context = None if is_ended else world.connect(name)
+                if context is None:
                     continue
                 if len(options) > 1:
-                    world.read(name, tid)
+                    world.read(name, tid, context)
                     continue
                 plan, after = world._write(world.sides[name], tid, options[0])
                 os.write(pipe, msgspec.json.encode([tid, after]) + b"\n")
                 try:
-                    world.run(plan, name)
+                    world.run(plan, name, context)
                 except UniqueNotReady:
                     os.write(pipe, b"0\n")
                     continue
@@ -133,6 +135,7 @@ def play_run(attack: Round, pair: Pair, seed: int) -> None:
     chance = random.Random(seed)
     file = attack.folder / f"{seed}.db"
     world = World(attack, pair, chance, file)
+    world.program_seconds = 0.0  # the lock stands for that
     try:
         world.make_table("old")
         for tid in IDS[: chance.randint(2, len(IDS))]:
@@ -142,9 +145,10 @@ def play_run(attack: Round, pair: Pair, seed: int) -> None:
         world.run(Baseline(world.version(pair.old)), "old")
         deployment = Deployment(world, file)
         commands: tuple[Command, ...] = ("apply", chance.choice(("rollback", "complete")))
-        for command in commands:
-            carry_out(attack, deployment, command)
-        finish(world, "old" if commands[1] == "rollback" else "new")
+        carry_out(attack, deployment, commands[0])
+        world.remaining = "old" if commands[1] == "rollback" else "new"
+        carry_out(attack, deployment, commands[1])
+        finish(world, world.remaining)
     finally:
         world.engine.close()
     attack.count("runs")
@@ -153,7 +157,6 @@ def play_run(attack: Round, pair: Pair, seed: int) -> None:
 def carry_out(attack: Round, deployment: Deployment, command: Command) -> None:
     """Run executors beside programs of both versions, until one has ended."""
     world, chance = deployment.world, deployment.world.chance
-    world.begin(command)
     for attempt in range(ATTEMPTS):
         world.engine.close()
         stop_at = chance.randint(2, 90) if attempt < ATTEMPTS - 1 else 0

@@ -7,17 +7,14 @@ and of the new version create, update, replace, delete and read things through p
 carry out `apply`, `rollback` and `complete`. Plans do no input or output, so a scheduler with a
 virtual clock runs all of them in one thread, and chooses whose request comes next. Executors are
 stopped before or after a request, stalled until another one takes over, throttled; transactions
-conflict; responses are lost after the write was applied. A program is started anew for every call:
-it runs only if `connect` lets it.
+conflict; responses are lost after the write was applied. A program is connected for some calls; it
+runs only if `connect` lets it, and while what it reads of the record now and then lets it.
 
 A dict of all acknowledged writes is the oracle, and `verify.stored_items`. A call whose response
 was lost may have happened or not: until it is read, both are accepted.
 
-In some runs, a program of the old version is not stopped when a migration begins: until `verify`,
-what it writes must be carried over, although it could not connect.
-
-Limits: otherwise, a program that may not connect any more ends its present call before the phase
-changes, and makes no other. When a rollback begins, programs of the new version end.
+In some runs, a program of the old version never looks at the record again: until `verify`, what it
+writes must be carried over, although it could not connect. It ends its present call before that.
 """
 
 from __future__ import annotations
@@ -47,16 +44,16 @@ from tablewright.errors import (
     TransactionCanceledException,
     UniqueNotReady,
     UniqueViolation,
-    UnreadableItem,
     WriteRejected,
 )
 from tablewright.mapping.item_kind import record_key
-from tablewright.model.databases.provision import Provision, definition
+from tablewright.model.databases.provision import Provided, Provision, definition
 from tablewright.model.description import describe_design
+from tablewright.plan.migration.admission import ProgramWatch
 from tablewright.plan.migration.executing import Version
 from tablewright.plan.migration.migrate import Apply, Baseline, Complete, Rollback
 from tablewright.plan.migration.revision import MigrationState
-from tablewright.plan.plan import Context, Plan, Together, Unready, Wait
+from tablewright.plan.plan import Context, Plan, Together, Wait
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item
 from tablewright.verify.stored_items import compare_stored
@@ -70,8 +67,8 @@ LEASE_SECONDS = 10.0
 STALL_SECONDS = 100.0
 #: How often a command is run again before it must succeed without faults.
 ATTEMPTS = 4
-#: The version whose programs end when a command begins.
-ENDED: dict[str, Any] = {"apply": None, "rollback": "new", "complete": "old"}
+#: How long an executor waits for connected programs, in virtual seconds.
+PROGRAM_SECONDS = 15.0
 
 Name: TypeAlias = Literal["old", "new"]
 Command: TypeAlias = Literal["apply", "rollback", "complete"]
@@ -109,8 +106,13 @@ def flat(plan: Plan[Any], context: Context) -> Generator[Any, bytes, Any]:
                         results.append((yield from flat(each, context)))  # noqa: PERF401  # a yield
                     step.results = results
                     body = b""
-                else:
+                elif (
+                    isinstance(step, Wait) or context.watch is None or not context.watch.is_needed()
+                ):
                     body = yield step
+                else:
+                    unwatched = msgspec.structs.replace(context, watch=None)
+                    body = yield from flat(context.watch.around(step), unwatched)
             except (DynamoDBError, RetriesExhausted) as fault:
                 step = steps.throw(fault)
             else:
@@ -170,10 +172,12 @@ class Actor:
 class Call(Actor):
     """A call of a program; its response may be lost."""
 
-    def __init__(self, world: World, side: Name, plan: Plan[Any], *, is_served: bool) -> None:
+    def __init__(
+        self, world: World, side: Name, plan: Plan[Any], context: Context, *, is_served: bool
+    ) -> None:
         self.side = side
         self.is_served = is_served
-        super().__init__(world, flat(plan, world.contexts[side]))
+        super().__init__(world, flat(plan, context))
 
     def send(self, operation: str, body: dict[str, Any]) -> bytes:
         answer = super().send(operation, body)
@@ -221,7 +225,7 @@ class Executor(Actor):
             reasons = [{"Code": "None"} for _ in body["TransactItems"]]
             chance.choice(reasons)["Code"] = "TransactionConflict"
             raise TransactionCanceledException(reasons)
-        if world.changes_phase(operation, body) or world.changes_step(operation, body):
+        if world.straggles and world.changes_phase(operation, body):
             world.finish_calls()
         before = world.fence()
         answer = super().send(operation, body)
@@ -264,16 +268,22 @@ class World:
             name: Context({side.table.__table__: NAME}, b"0" * 32, clock=self.clock)
             for name, side in self.sides.items()
         }
+        #: The contexts of the programs that are connected.
+        self.programs: dict[Name, Context] = {}
         #: What may be stored, by id: a record, or None; several if a response was lost.
         self.stored: dict[str, list[Record | None]] = {tid: [None] for tid in IDS}
         self.calls: dict[str, tuple[Call, list[Record | None], list[Record | None]]] = {}
         self.executors: list[Executor] = []
-        #: The version whose programs have ended, because what only they read is being removed.
-        self.ended: Name | None = None
         self.writes = 0
-        #: Whether a program of the old version is not stopped when a migration begins.
-        self.straggles = chance.random() < 0.4
-        self._known: dict[tuple[Name, bytes], Unready | None] = {}
+        #: The version that is left when the present command has ended; whether one of the other
+        #: version has written after that: it may, if its changes only need to be deployed.
+        self.remaining: Name | None = None
+        self.is_followed = False
+        self.program_seconds = PROGRAM_SECONDS
+        #: Whether a program of the old version does not notice that a migration begins. Not if
+        #: entities are merged: what it writes to an item of the new version has no former type.
+        self.straggles = chance.random() < 0.4 and pair.name != "entities merged"
+        self._known: dict[tuple[Name, bytes], Provided | None] = {}
         self._stepped: Any = None
         self._is_checking = False
 
@@ -287,9 +297,9 @@ class World:
             body = body | {"Limit": self.page}
         return self.engine.run(self.engine.prepare(operation, body)) or b"{}"
 
-    def run(self, plan: Plan[Any], side: Name) -> Any:
-        """Run a plan at once, without faults."""
-        steps = flat(plan, self.contexts[side])
+    def run(self, plan: Plan[Any], side: Name, context: Context | None = None) -> Any:
+        """Run a plan at once, without faults; without a context, it is not one of a program."""
+        steps = flat(plan, context or self.contexts[side])
         actor = Actor(self, steps)
         while not actor.is_done:
             actor.tick()
@@ -307,16 +317,10 @@ class World:
         return int(self.record().get("$fence", {"N": "0"})["N"])
 
     def changes_phase(self, operation: str, body: dict[str, Any]) -> bool:
-        """Return whether a request changes which programs may connect."""
-        names = (
-            body.get("ExpressionAttributeNames", {}).values() if operation == "UpdateItem" else ()
-        )
-        return "$target" in names or "$design" in names
-
-    def changes_step(self, operation: str, body: dict[str, Any]) -> bool:
-        """Return whether a request may end the time of programs that were not stopped."""
+        """Return whether a request may change which programs are admitted."""
         names = body.get("ExpressionAttributeNames", {}).values()
-        return self.straggles and operation == "UpdateItem" and "$steps" in names
+        recorded = {"$target", "$design", "$steps"}
+        return operation == "UpdateItem" and not recorded.isdisjoint(names)
 
     def items(self) -> list[Item]:
         found: list[Item] = []
@@ -333,18 +337,14 @@ class World:
 
     def plan(self, command: Command, side: Side) -> Plan[Any]:
         version = self.version(side)
+        waits: Any = {"lease_seconds": LEASE_SECONDS, "program_seconds": self.program_seconds}
         if command == "complete":
-            return Complete(version, lease_seconds=LEASE_SECONDS, delete_removed=True)
+            return Complete(version, delete_removed=True, **waits)
         kind = Apply if command == "apply" else Rollback
-        return kind(version, lease_seconds=LEASE_SECONDS)
-
-    def begin(self, command: Command) -> None:
-        """End the programs of a version that a command makes useless."""
-        self.ended = ENDED[command]
+        return kind(version, **waits)
 
     def carry_out(self, command: Command) -> bool:
         """Run a command until it has succeeded; return False if another one must be run."""
-        self.begin(command)
         for attempt in range(ATTEMPTS + 1):
             is_safe = attempt == ATTEMPTS
             executors = [Executor(self, command, is_safe=is_safe)]
@@ -418,55 +418,70 @@ class World:
 
     # -- programs ------------------------------------------------------------------------------
 
-    def connect(self, name: Name) -> bool:
-        """Start a program; return whether it may run."""
-        if name == self.ended:
-            return False
-        record = {n: v for n, v in self.record().items() if n not in ("$lease", "$steps", "$fence")}
+    def connect(self, name: Name) -> Context | None:
+        """Start a program; return its context, or None if it may not run."""
+        record = {n: v for n, v in self.record().items() if n not in ("$lease", "$fence")}
+        if "$steps" in record:  # how far a sweep is does not matter
+            state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
+            record["$steps"] = {"S": repr(msgspec.structs.replace(state, position=None))}
         description = self.send("DescribeTable", {"TableName": NAME})
         state = msgspec.json.decode(description)["Table"]
         shown = [state.get("GlobalSecondaryIndexes"), state.get("StreamSpecification")]
         indexes = [(each["IndexName"], each["IndexStatus"]) for each in shown[0] or ()]
         ttl = self.send("DescribeTimeToLive", {"TableName": NAME})
         known = name, msgspec.json.encode([record, indexes, shown[1], ttl.decode()])
+        table = self.sides[name].table.__table__
         if known not in self._known:
-            table = self.sides[name].table.__table__
             try:
                 self._known[known] = self.run(Provision(table, create=False), name)
             except (DesignMismatch, TableMismatch):
                 self._known[known] = None
-        unready = self._known[known]
-        if unready is None:
-            return False
-        table = self.sides[name].table.__table__
-        self.contexts[name] = msgspec.structs.replace(
-            self.contexts[name], unready={table: unready} if unready else None
-        )
-        return True
+        found = self._known[known]
+        if found is None:
+            return None
+        watch = ProgramWatch(lambda: self.now)
+        if found.revision is not None:
+            watch.add(table, NAME, found.revision)
+        unready = {table: found.unready} if found.unready else None
+        return msgspec.structs.replace(self.contexts[name], unready=unready, watch=watch)
 
     def start_call(self) -> None:
         """Start a call of a random program on a thing that no other call is about."""
         chance = self.chance
         name: Name = chance.choice(("old", "new"))
         tid = chance.choice(IDS)
-        is_served = tid not in self.calls and self.connect(name)
-        if tid in self.calls or not (is_served or (name == "old" and self.may_straggle())):
+        is_ended = self.remaining not in (None, name) and not self.is_open()
+        context = None if tid in self.calls or is_ended else self.program(name)
+        is_served = context is not None
+        if context is None and tid not in self.calls and name == "old" and self.may_straggle():
+            context = self.contexts["old"]
+        if context is None:
             self.writes -= chance.random() < 0.05  # so that a run ends
             return
         side, before = self.sides[name], self.stored[tid]
         if len(before) > 1:
-            if not is_served:
-                return
-            self.read(name, tid)
+            fresh = self.connect(name)
+            if fresh is not None:
+                self.read(name, tid, fresh)
             return
         self.writes -= 1
         plan, after = self._write(side, tid, before[0])
         self.attack.count(f"calls of {name} programs")
         self.stored[tid] = [*before, after]
-        call = Call(self, name, plan, is_served=is_served)
+        call = Call(self, name, plan, context, is_served=is_served)
         self.attack.count("calls of programs that were not stopped", not is_served)
         self.calls[tid] = (call, before, [after])
         self.settle()
+
+    def program(self, name: Name) -> Context | None:
+        """Return the context of a connected program; it may have been connected for long."""
+        if name not in self.programs or self.chance.random() < 0.3:
+            found = self.connect(name)
+            if found is not None:
+                self.programs[name] = found
+            elif self.chance.random() < 0.3:  # else the one before goes on
+                self.programs.pop(name, None)
+        return self.programs.get(name)
 
     def may_straggle(self) -> bool:
         """Return whether a program that was not stopped may still write."""
@@ -474,7 +489,6 @@ class World:
         if not self.straggles or "$steps" not in record or "$previous" in record:
             return False
         state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
-        self.contexts["old"] = msgspec.structs.replace(self.contexts["old"], unready=None)
         steps = [each.name for each in state.steps]
         is_early = "verify" in steps[state.done :] and steps[state.done] != "verify"
         return state.command == "apply" and is_early
@@ -517,15 +531,20 @@ class World:
             if not call.is_done:
                 continue
             del self.calls[tid]
+            if self.remaining not in (None, call.side) and not self.is_open():
+                self.is_followed = True
             if call.error is None:
                 self.stored[tid] = after
                 self.attack.count("acknowledged writes")
             elif isinstance(call.error, (UniqueNotReady, IndexNotReady)):
                 self.stored[tid] = before
-            elif not call.is_served and not isinstance(call.error, EndpointUnavailable):
-                # It may fail, but not be lost. It may also fail to read the result of its write.
-                if not isinstance(call.error, UnreadableItem):
-                    self.stored[tid] = before
+            elif isinstance(call.error, UniqueViolation) and self.straggles and self.is_open():
+                self.stored[tid] = before  # a program without the unique value has left a sentinel
+            elif isinstance(call.error, DesignMismatch):  # after some of its requests
+                self.attack.count("programs that noticed a migration")
+                self.programs.pop(call.side, None)
+            elif not call.is_served:
+                pass  # it may fail before or after its write, for example to read the result
             elif not isinstance(call.error, EndpointUnavailable):
                 self.attack.require(
                     False,
@@ -545,20 +564,37 @@ class World:
             self._stepped = steps
             self.check()
 
+    def forget(self, name: Name) -> None:
+        """Note that the attributes of the other version than this one are gone."""
+        names = ("tid", *self.sides[name].names)
+
+        def kept(options: list[Record | None]) -> list[Record | None]:
+            found = [each and {n: v for n, v in each.items() if n in names} for each in options]
+            return [each for at, each in enumerate(found) if each not in found[:at]]
+
+        self.stored = {tid: kept(options) for tid, options in self.stored.items()}
+        self.calls = {
+            tid: (call, kept(before), kept(after))
+            for tid, (call, before, after) in self.calls.items()
+        }
+
     def check(self) -> None:
         """Read everything by every version that may connect."""
+        if self.remaining is not None and not self.is_open():
+            self.forget(self.remaining)
         for name in self.sides:
-            if self.connect(name):
+            context = self.connect(name)
+            if context is not None:
                 self.attack.count("checks")
                 for tid in IDS:
-                    self.read(name, tid)
-                self._check_lookups(name)
-                self._check_uniques(name)
+                    self.read(name, tid, context)
+                self._check_lookups(name, context)
+                self._check_uniques(name, context)
 
-    def read(self, name: Name, tid: str) -> None:
+    def read(self, name: Name, tid: str, context: Context) -> None:
         """Read a thing; it must be one of what may be stored."""
         side, options = self.sides[name], self.stored[tid]
-        found = self.run(side.entity.primary(tid), name)
+        found = self.run(side.entity.primary(tid), name, context)
         seen = None if found is None else side.seen(found)
         matching = [
             each
@@ -574,13 +610,13 @@ class World:
         if tid not in self.calls:
             self.stored[tid] = matching  # several, if they differ in what this version ignores
 
-    def _check_lookups(self, name: Name) -> None:
+    def _check_lookups(self, name: Name, context: Context) -> None:
         side = self.sides[name]
         for lookup in side.lookups:
             values = STATES if lookup.by == "state" else [f"{tid}.0" for tid in IDS]
             for value in values:
                 try:
-                    found = self._query(getattr(side.entity, lookup.place)(value), name)
+                    found = self._query(getattr(side.entity, lookup.place)(value), name, context)
                 except IndexNotReady:
                     self.attack.require(
                         not self._is_prepared(name), f"{self.pair.name}: the index is not ready"
@@ -601,10 +637,10 @@ class World:
                         f"{tid} of {self.stored[tid]} by {value}",
                     )
 
-    def _query(self, query: Any, name: Name) -> list[Any]:
+    def _query(self, query: Any, name: Name, context: Context) -> list[Any]:
         found: list[Any] = []
         while True:
-            page = self.run(query, name)
+            page = self.run(query, name, context)
             found += page
             if page.next_cursor is None:
                 return found
@@ -615,7 +651,7 @@ class World:
         design: str = self.record()["$design"]["S"]
         return design == _written_design(self.sides[name].table)
 
-    def _check_uniques(self, name: Name) -> None:
+    def _check_uniques(self, name: Name, context: Context) -> None:
         side = self.sides[name]
         for by, place in side.uniques.items():
             for tid in IDS:
@@ -623,7 +659,7 @@ class World:
                     if option is None or len(self.stored[tid]) > 1:
                         continue
                     try:
-                        found = self.run(getattr(side.entity, place)(option[by]), name)
+                        found = self.run(getattr(side.entity, place)(option[by]), name, context)
                     except (UniqueNotReady, IndexNotReady):
                         return
                     if found is None and not self._is_prepared(name):
@@ -731,24 +767,20 @@ def end(world: World, command: Command, name: Name) -> None:
     """Carry out a command that leaves one version, and compare all items with it."""
     if not world.is_open():  # `apply` was stopped before it began
         return
+    world.remaining, world.is_followed = name, False
     world.carry_out(command)
     world.finish_calls()
     finish(world, name)
+    world.remaining = None
 
 
 def finish(world: World, name: Name) -> None:
     """Compare all items with the only version that is left."""
-    side = world.sides[name]
-    for tid, options in world.stored.items():  # the attributes of the other version are gone
-        kept = [
-            each and {n: v for n, v in each.items() if n in ("tid", *side.names)}
-            for each in options
-        ]
-        world.stored[tid] = [each for at, each in enumerate(kept) if each not in kept[:at]]
+    world.forget(name)
     world.check()
-    world.check_whole(name)
+    if not world.is_followed:
+        world.check_whole(name)
     world.check_conflicts(name)
-    world.ended = None
 
 
 def play(attack: Round) -> None:

@@ -30,8 +30,8 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Guides": [
         "your-second-version.md",
-        "changing-a-design.md",
         "kinds-of-change.md",
+        "tables-without-a-version.md",
         "testing.md",
         "fastapi.md",
         "stream-events.md",

@@ -143,8 +143,13 @@ class AttributeDescription(_Described, frozen=True):
     default: Value | None = None
     computes_default: bool = False
     role: Literal["", "version", "created_at", "updated_at", "ttl"] = ""
-    #: Its stored name in earlier versions of the design.
-    renamed_from: str = ""
+    #: Its stored name in earlier versions of the design; several if its entity is merged.
+    renamed_from: str | tuple[str, ...] = ""
+
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        """Its stored names in earlier versions of the design."""
+        return _former(self.renamed_from)
 
 
 class UniqueDescription(_Described, frozen=True):
@@ -176,8 +181,13 @@ class EntityDescription(_Described, frozen=True):
     histories: dict[str, tuple[HistoryDescription, ...]] = {}
     #: The types of the attributes that are stored only in keys, by their numbers.
     in_keys: dict[str, str] = {}
-    #: The type of its items in earlier versions of the design.
-    renamed_from: str = ""
+    #: The type of its items in earlier versions of the design; several if it is merged from them.
+    renamed_from: str | tuple[str, ...] = ""
+
+    @property
+    def former_types(self) -> tuple[str, ...]:
+        """The types of its items in earlier versions of the design."""
+        return _former(self.renamed_from)
 
 
 class KeyAttributes(_Described, frozen=True):
@@ -273,6 +283,22 @@ class DesignDescription(_Described, frozen=True):
     """The tables of a design, by name."""
 
     tables: dict[str, TableDesign]
+
+
+def _former(renamed_from: str | tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(renamed_from, tuple):
+        return renamed_from
+    return (renamed_from,) if renamed_from else ()
+
+
+def describe_former(names: Iterable[str]) -> str | tuple[str, ...]:
+    """Return `renamed_from` for former names, whose order has no meaning.
+
+    >>> describe_former([]), describe_former(["b"]), describe_former(["b", "a"])
+    ('', 'b', ('a', 'b'))
+    """
+    first, *others = sorted({*names}) or [""]
+    return (first, *others) if others else first
 
 
 def show_key(key: KeyDescription) -> str:

@@ -23,6 +23,7 @@ from tablewright.model.databases.migrating import (
     plan,
     rollback,
     status,
+    write_units,
 )
 from tablewright.plan.migration.executing import MigrationProgress
 from tablewright.plan.migration.migrate import MigrationPlan, MigrationReport
@@ -42,4 +43,5 @@ __all__ = [
     "plan",
     "rollback",
     "status",
+    "write_units",
 ]

@@ -144,6 +144,7 @@ def test_json_has_all_facts() -> None:
         "table": "shop",
         "entity": "Order",
         "part": "email",
+        "former": "",
         "before": "",
         "after": "",
         "need": "nothing",

@@ -109,7 +109,7 @@ def test_a_plan_shows_changes_and_steps_and_writes_nothing(managed: Versions) ->
         "desk: 4 changes",
         "status: the attribute is renamed",
         "create-index gsi1",
-        "Stop the programs of the old version first",
+        "Programs of the old version can run until the step `await-programs`",
     ):
         assert text in done.stdout
     assert managed.file.read_bytes() == before
@@ -118,7 +118,7 @@ def test_a_plan_shows_changes_and_steps_and_writes_nothing(managed: Versions) ->
 def test_a_plan_as_json(managed: Versions) -> None:
     (found,) = json.loads(run("migrate", "plan", managed.new, managed.file, "--json").stdout)
     assert [each["name"] for each in found["steps"]] == [
-        *("check", "create-index", "rewrite", "verify", "switch"),
+        *("check", "create-index", "await-programs", "rewrite", "verify", "switch"),
     ]
     kinds = {each["kind"] for each in found["changes"]}
     assert kinds == {"index-added", "attribute-renamed", "place-added", "entity-removed"}
@@ -166,13 +166,13 @@ def test_apply_waits_for_the_index_of_a_template(managed: Versions) -> None:
         deployed.result()
     assert "wait for a template: the index gsi1, until it is ACTIVE" in done.stdout
     assert "desk: waiting for a template: the index gsi1, until it is ACTIVE" in done.stderr
-    assert "desk: 5 steps done, 3 items changed" in done.stdout
+    assert "desk: 6 steps done, 3 items changed" in done.stdout
 
 
 def test_apply_then_rollback_leaves_the_items_as_they_were(managed: Versions) -> None:
     before = managed.items()
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
-    assert "desk: 5 steps done, 3 items changed" in done.stdout
+    assert "desk: 6 steps done, 3 items changed" in done.stdout
     assert "this design" in run("migrate", "status", managed.new, managed.file).stdout
     assert managed.items()[-1]["status"] == {"S": "open"}
     done = run("migrate", "rollback", managed.old, managed.file, "--yes")
@@ -244,7 +244,8 @@ def test_duplicates_of_a_unique_value_are_listed_and_nothing_is_changed(managed:
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
     assert done.returncode == 2
     assert "status 'open'" in done.stdout
-    assert "none of them was changed" in done.stderr
+    assert 'PK="TICKET#0", SK="TICKET"' in done.stdout  # whole keys, on any terminal
+    assert "their values were not changed" in done.stderr
     assert managed.items() == before
 
 
@@ -258,7 +259,7 @@ def test_a_misspelled_former_name_is_refused(managed: Versions) -> None:
 
 def test_a_prepared_table_names_what_follows(managed: Versions) -> None:
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
-    assert "`migrate complete` removes" in done.stdout
+    assert "`migrate complete` ends the old version" in done.stdout
     done = run("migrate", "plan", managed.new, managed.file)
     assert done.returncode == 0
     assert "`migrate complete` or `migrate rollback` ends" in " ".join(done.stdout.split())
@@ -296,3 +297,41 @@ def test_a_plan_names_required_attributes_without_a_value_for_stored_items(
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
     assert done.returncode == 2
     assert "3 items of the table 'desk' cannot be carried over; nothing was changed" in done.stderr
+
+
+@pytest.mark.parametrize("rate", ["0%", "150%", "abc", "-5", "0"])
+@pytest.mark.parametrize("command", ["apply", "rollback", "complete"])
+def test_a_rate_that_is_none_is_refused_with_the_accepted_forms(
+    versions: Versions, command: str, rate: str
+) -> None:
+    done = run("migrate", command, versions.new, versions.file, f"--rate={rate}", "--yes")
+    assert done.returncode == 2
+    assert f"{rate!r} is not a rate: give write units in a second, above 0" in done.stderr
+    assert "such as 25%" in done.stderr
+
+
+def test_a_share_is_refused_for_a_table_on_demand(versions: Versions) -> None:
+    done = run("migrate", "apply", versions.new, versions.file, "--rate", "25%", "--yes")
+    assert done.returncode == 2
+    assert "the table 'desk' has none: it is billed on demand" in done.stderr
+    assert "give write units in a second, such as 500" in done.stderr
+
+
+def test_a_share_of_provisioned_capacity_limits_a_migration(managed: Versions) -> None:
+    versions = managed
+    billing = ", billing=Provisioned(read=1000, write=4000)"
+    for file in (versions.old, versions.new):
+        text = file.read_text().replace("import ", "import Provisioned, ", 1)
+        file.write_text(text.replace('name="desk"', f'name="desk"{billing}'))
+    with Engine(versions.file) as engine:
+        capacity = {"ReadCapacityUnits": 1000, "WriteCapacityUnits": 4000}
+        request = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": capacity}
+        engine.call("UpdateTable", {"TableName": "desk", **request})
+    new = versions.new.read_text().replace(
+        '"GSI1SK")', '"GSI1SK", billing=Provisioned(read=1000, write=4000))'
+    )
+    versions.new.write_text(new)
+    done = run("migrate", "apply", versions.new, versions.file, "--rate", "25%", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "desk: a rate of 25% is 1000 write units in a second, of the lowest" in done.stderr
+    assert "items changed" in done.stdout

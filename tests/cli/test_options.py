@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -16,9 +17,15 @@ from tablewright.cli.grammar import names_of
 from tablewright.cli.serve.options import ServeOptions, read_options
 
 
+@cache
+def serve_command() -> Any:
+    """Return the command as typer makes it from all functions, which takes longer than a test."""
+    return typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
+
+
 def read_with_typer(arguments: list[str]) -> dict[str, Any]:
     """Return all options of `serve`, with their defaults."""
-    command = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
+    command = serve_command()
     with command.make_context("serve", [], resilient_parsing=True) as context:
         PlainCommand.parse_args(command, context, list(arguments))
         return {name: None if each == () else each for name, each in context.params.items()}

@@ -18,7 +18,7 @@ class Event(Entity, table=Shop):
     new: Attr[str] = attr()
     primary = key("ORDER" / order_id, "EVENT" / version)
 
-class Bill(Entity, table=Shop):
+class Bill(Entity, table=Shop, renamed_from=("Credit", "Debit")):
     bill_id: Attr[str] = attr()
     primary = key("BILL" / shard(bill_id, of=4) / bill_id, "BILL")
     spread = index(Shop.gsi2, "BILLS" / shard(bill_id, of=4), bill_id)
@@ -182,15 +182,19 @@ CASES: dict[str, Case] = {
     "an entity split in two": Case(
         [
             (
-                "class Bill(Entity, table=Shop):",
-                "class Debit(Entity, table=Shop, renamed_from='Bill'):\n"
-                "    bill_id: Attr[str] = attr()\n    primary = key('DEBIT' / bill_id, 'BILL')\n\n"
-                "class Credit(Entity, table=Shop, renamed_from='Bill'):",
+                'class Bill(Entity, table=Shop, renamed_from=("Credit", "Debit")):',
+                "class Bill(Entity, table=Shop, variants=True):",
             ),
-            ('    primary = key("BILL"', '    primary = key("CREDIT"'),
+            (
+                "class Order(",
+                "class Credit(Bill, renamed_from='Bill', renamed_when=lambda item: True):\n"
+                "    due: Attr[str] = attr()\n\n"
+                "class Debit(Bill, renamed_from='Bill', renamed_when=lambda item: False):\n"
+                "    pass\n\nclass Order(",
+            ),
         ],
-        ["entity-removed Bill", "entity-added Credit", "entity-added Debit"],
-        ["entity-added Bill", "entity-removed Credit", "entity-removed Debit"],
+        ["entity-split Credit", "required-attribute-added Credit.due", "entity-split Debit"],
+        ["entity-merged Bill", "required-attribute-removed Bill.due", "entity-merged Bill"],
     ),
     "the parts of the primary key": same(
         [('key("ORDER" / order_id, "ORDER")', 'key("O" / order_id, "ORDER")')],

@@ -28,7 +28,7 @@ from tablewright.designs.market.samples import (
     SAMOVAR,
 )
 from tablewright.designs.menu import collection, document, joins
-from tablewright.designs.menu.document.samples import sort_id_of
+from tablewright.designs.menu.document.checks import sort_id_of
 from tablewright.designs.menu.sample_menus import id_of
 from tablewright.designs.recipes import option2
 from tablewright.designs.shop.samples import START, id_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.encoding.truncation import MAX_ECHO_LENGTH
+from tablewright.errors import MAX_ECHO_LENGTH
 from tests.engine.database import Database, Json, item, values
 
 KEY = item(pk="a", sk="1")

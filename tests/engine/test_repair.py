@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import apsw
@@ -23,12 +26,25 @@ INDEXES = {"all": ("g:S", "ALL"), "keys": ("h:S", "KEYS_ONLY")}
 def make_file(path: Path, count: int, **attributes: str) -> dict[str, str]:
     """A file with one table; the notes of its items, by key."""
     notes = {f"k{number:04}": f"note {number} " + "x" * 300 for number in range(count)}
+    path.write_bytes(content(tuple(notes.items()), **attributes))
+    return notes
+
+
+@cache
+def content(notes: tuple[tuple[str, str], ...], **attributes: str) -> bytes:
+    """The bytes of such a file, made once for all tests that damage one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "things.db")
+        fill(path, notes, **attributes)
+        return path.read_bytes()
+
+
+def fill(path: Path, notes: Iterable[tuple[str, str]], **attributes: str) -> None:
     with Engine(path, durability="normal") as engine:
         engine.call("CreateTable", table_request("things", glob=INDEXES))
-        for key, note in notes.items():
+        for key, note in notes:
             thing = item(pk=key, sk="1", note=note, **attributes)
             engine.call("PutItem", {"TableName": "things", "Item": thing})
-    return notes
 
 
 def damage(path: Path, statement: str) -> None:

@@ -300,3 +300,26 @@ def test_a_write_after_the_transaction_was_lost_is_refused(engine: Engine) -> No
         engine._store._writer.execute("ROLLBACK")
         with pytest.raises(StoreFailed, match="the sandbox was lost"):
             put(engine, "newer")
+
+
+def test_unchanged_tables_are_not_made_again(engine: Engine) -> None:
+    """A catalog that is read again, after a new table or a sandbox, keeps the tables it knows."""
+    keys_of(engine)
+    known = engine._catalog.tables["things"]
+    with engine.sandbox():
+        create(engine, "more")
+        engine.call("Scan", {"TableName": "more"})
+        assert engine._catalog.tables["things"] is known
+    keys_of(engine)
+    assert engine._catalog.tables["things"] is known
+
+
+def test_a_changed_table_is_as_before_after_the_sandbox(engine: Engine) -> None:
+    def is_protected() -> bool:
+        table = engine.call("DescribeTable", {"TableName": "things"})["Table"]
+        return bool(table["DeletionProtectionEnabled"])
+
+    with engine.sandbox():
+        engine.call("UpdateTable", {"TableName": "things", "DeletionProtectionEnabled": True})
+        assert is_protected()
+    assert not is_protected()

@@ -65,6 +65,20 @@ def test_a_rename_of_one_run_is_that_of_the_design(tmp_path: Path) -> None:
         assert wanted[0].kind.name.endswith("-renamed")
 
 
+def test_entities_are_split_and_merged_for_one_run(tmp_path: Path) -> None:
+    """`--renamed` twice, from one entity or to one."""
+    order = design().partition("class Order(")[2]
+    parts = design() + "\n\nclass Sale(" + order.replace('"ORDER"', '"SALE"')
+    old, new = described(parts, tmp_path), described(design(OTHER_ENTITY), tmp_path)
+    texts = ["Order=Purchase", "Sale=Purchase"]
+    merged = differences(old, declare(new, read_renames(texts, old, new)))
+    assert [each.kind.name for each in merged].count("entity-merged") == 2
+    assert {each.former for each in merged if each.kind.name != "entity-merged"} == {"Sale"}
+    back = [f"{after}={before}" for before, after in (each.split("=") for each in texts)]
+    split = differences(new, declare(old, read_renames(back, new, old)))
+    assert [each.kind.name for each in split].count("entity-split") == 2
+
+
 @pytest.mark.parametrize("owner", ["Order", "Purchase"])
 def test_an_attribute_of_a_renamed_entity_is_found_by_both_names(
     owner: str, tmp_path: Path

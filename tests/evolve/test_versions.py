@@ -30,8 +30,8 @@ from tablewright.evolve import (
     read_lock_file,
     read_tables_at,
 )
+from tablewright.publish.document import json_document
 from tablewright.publish.infrastructure import cloudformation
-from tablewright.publish.json_document import json_document
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.server import serving
 from tests.evolve.designs import ADDED, ANOTHER_KEY, SECOND_INDEX, UNIQUE, design, load_text

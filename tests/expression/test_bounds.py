@@ -14,8 +14,7 @@ from tablewright.errors import ValidationException
 from tablewright.expression import Scope
 from tablewright.expression.evaluate import Memo, compile_condition
 from tablewright.expression.parse import parse_condition, parse_update
-from tablewright.expression.size_budget import SizeBudget
-from tablewright.expression.update import CompiledActions
+from tablewright.expression.update import CompiledActions, SizeBudget
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item, Value
 

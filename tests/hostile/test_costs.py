@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tablewright.encoding.truncation import MAX_ECHO_LENGTH
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError
+from tablewright.errors import MAX_ECHO_LENGTH, DynamoDBError
 from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.values import decode
 from tests.examples import FULL
@@ -23,11 +22,11 @@ from tests.hostile.__main__ import TABLE, new_engine
 from tests.hostile.bodies import bodies
 
 #: Large enough that work for each pair of values exceeds the bound; more with all examples.
-SIZE = (8 if settings().max_examples >= FULL else 5) * 1024
+SIZE = (8 if settings().max_examples >= FULL else 4) * 1024
 #: Checking and storing a value of 9 bytes takes some 20 calls; compiling a legacy condition more.
 MAX_CALLS_PER_BYTE = 8
 #: What a request costs whatever is in it, echoes of values and expressions of 4 KB included.
-MAX_CALLS = 60_000
+MAX_CALLS = 50_000
 #: A fault lists ten errors, each with the value that is wrong and its path.
 MAX_ANSWER = 10 * (2 * MAX_ECHO_LENGTH + 500)
 

@@ -15,11 +15,11 @@ from tests.migration_series.walking import Walk
 
 #: The versions that change what is stored of items that exist; the others add entities and rows.
 STEPS = {
-    "10": ["check", "create-index GSI1", "rewrite", "verify", "switch"],
-    "11": ["check", "rewrite", "verify", "switch"],
-    "12": ["check", "create-index GSI2", "rewrite", "verify", "switch"],
-    "13": ["check", "rewrite", "verify", "switch"],
-    "14": ["check", "rewrite", "verify", "switch"],
+    "10": ["check", "create-index GSI1", "rewrite", "await-programs", "verify", "switch"],
+    "11": ["check", "rewrite", "await-programs", "verify", "switch"],
+    "12": ["check", "create-index GSI2", "await-programs", "rewrite", "verify", "switch"],
+    "13": ["check", "rewrite", "await-programs", "verify", "switch"],
+    "14": ["check", "await-programs", "rewrite", "verify", "switch"],
 }
 
 
@@ -53,7 +53,7 @@ def test_all_versions_are_walked_forward_and_back(tmp_path: Path) -> None:
             found = keys_in_indexes(walk.prepared)
             assert found == {key: expected[key] for key in found}
     only_switch = {number: ["switch"] for number in NUMBERS[1:] if number != "06"}
-    assert steps == only_switch | {"06": []} | STEPS
+    assert steps == only_switch | {"02": ["await-programs", "switch"], "06": []} | STEPS
 
 
 @pytest.mark.parametrize(("old", "new"), [("09", "10"), ("11", "12"), ("13", "14")])

@@ -16,7 +16,7 @@ from tablewright.designs.commerce import (
     customer_timeline,
     update_order_status,
 )
-from tablewright.designs.commerce.samples import sample
+from tablewright.designs.commerce.checks import sample
 from tablewright.errors import AlreadyExists, InvalidValue
 from tablewright.observe import RequestEvent, Usage, log_requests, trace_requests
 from tablewright.plan.writes.put import put

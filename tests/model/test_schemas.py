@@ -22,7 +22,7 @@ from tablewright.designs.commerce import (
     customer_timeline_page,
     order_with_items,
 )
-from tablewright.designs.commerce.samples import sample
+from tablewright.designs.commerce.checks import sample
 
 
 @pytest.fixture

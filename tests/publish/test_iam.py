@@ -68,7 +68,27 @@ def first_failure(design: Design, document: dict[str, Any]) -> str | None:
         connect(engine, *design.tables, policy=document) as limited,
     ):
         results = verify(design, database, through=limited)
-        return next((each.check for each in results if not each.ok), None)
+        failed = next((each.check for each in results if not each.ok), None)
+        return failed or unreadable_record(engine, design, document)
+
+
+def unreadable_record(engine: Engine, design: Design, document: dict[str, Any]) -> str | None:
+    """Return a table that a program uses, but whose record it may not read."""
+    used = {each["Resource"].split("/")[1] for each in document["Statement"]}
+    for table in (each.__table__ for each in design.tables):
+        if table.name in used and not may_read(engine, table.name, record_key(table), document):
+            return f"the record of {table.name}"
+    return None
+
+
+def may_read(engine: Engine, table: str, key: dict[str, Any], document: dict[str, Any]) -> bool:
+    """Return whether a policy allows to read an item, as `connect` reads the record."""
+    request = {"TableName": table, "Key": key, "ConsistentRead": True}
+    try:
+        engine.call("GetItem", request, policy=Principal("program", [document]))
+    except AccessDeniedException:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
@@ -243,6 +263,15 @@ def test_each_named_role_has_its_patterns() -> None:
         "Statement": [
             {"Effect": "Allow", "Action": ["dynamodb:Query"], "Resource": arn},
             {"Effect": "Allow", "Action": ["dynamodb:Query"], "Resource": f"{arn}/index/by_owner"},
+            {
+                "Effect": "Allow",
+                "Action": ["dynamodb:GetItem"],
+                "Resource": arn,
+                "Condition": {
+                    "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["${$}tablewright"]},
+                    "Null": {"dynamodb:LeadingKeys": "false"},
+                },
+            },
         ],
     }
     with pytest.raises(InvalidValue, match="no role 'worked'"):
@@ -251,7 +280,7 @@ def test_each_named_role_has_its_patterns() -> None:
 
 def test_a_role_that_selects_attributes_reads_no_others() -> None:
     document = policy(NOTES, "search")
-    (statement,) = document["Statement"]
+    statement, _ = document["Statement"]
     assert statement["Condition"]["ForAllValues:StringEquals"] == {
         "dynamodb:Attributes": ["PK", "SK", "topic", "type"]
     }
@@ -269,6 +298,41 @@ def test_a_role_that_selects_attributes_reads_no_others() -> None:
         ):
             with pytest.raises(AccessDeniedException):
                 limited.run(refused)
+
+
+class Readings(Table, name="readings", pk="station", sk="at"):
+    pass
+
+
+class Reading(Entity, table=Readings):
+    station: Attr[int] = attr()
+    at: Attr[int] = attr()
+    primary = key(station, at)
+
+
+@access_pattern
+def readings(station: int) -> Query[Reading]:
+    return Reading.primary.within(station)
+
+
+@pytest.mark.parametrize("role", ["web", "worker", "search", "tenants", "readings"])
+def test_a_program_may_read_the_record_of_its_table_and_no_other_item(role: str) -> None:
+    table, design = Notes.__table__, NOTES
+    if role == "readings":  # its keys are numbers
+        table, role = Readings.__table__, "all"
+        design = Design(name="readings", doc="", tables=(Readings,), sample=None, checks=None)
+    document = tenant_policy(design).policy if role == "tenants" else policy(design, role)
+    with Engine() as engine, connect(engine, *design.tables):
+        record = record_key(table)
+        assert may_read(engine, table.name, record, document)
+        tag = next(iter(record[table.attributes[0]]))
+        other = {**record, table.attributes[0]: {tag: "7"}}
+        assert not may_read(engine, table.name, other, document)
+        for statement in document["Statement"]:
+            if "dynamodb:GetItem" in statement["Action"]:
+                statement["Action"].remove("dynamodb:GetItem")
+        document["Statement"] = [each for each in document["Statement"] if each["Action"]]
+        assert not may_read(engine, table.name, record, document)
 
 
 class Counters(Table, name="counters"):
@@ -397,7 +461,7 @@ def test_a_partition_is_compared_as_a_value_not_as_text() -> None:
         'PK="CATALOG"X" is not a partition that a tenant may read',
         'PK="ORG#{org}" is not a partition that a tenant may read',
     ]
-    (statement,) = found.policy["Statement"]
+    statement, _ = found.policy["Statement"]
     (condition,) = (each for name, each in statement["Condition"].items() if name != "Null")
     assert condition == {"dynamodb:LeadingKeys": ['LIST"{X']}
 

@@ -67,8 +67,10 @@ def checked_calls(design: Design, database: Database) -> Iterator[Call]:
     assert design.checks is not None
     recorded: dict[str, tuple[AccessPattern, dict[str, Any]]] = {}
     checks = design.checks(Scanner(database))
+    named = list(_named_patterns())
+    recorders = [_recorder(function, recorded) for _, _, function in named]
     while True:
-        with _recording(recorded):
+        with _recording(named, recorders):
             check = next(checks, None)
         if check is None:
             return
@@ -77,22 +79,28 @@ def checked_calls(design: Design, database: Database) -> Iterator[Call]:
             yield Call(check, pattern, copy.deepcopy(arguments))
 
 
-@contextmanager
-def _recording(recorded: dict[str, tuple[AccessPattern, dict[str, Any]]]) -> Iterator[None]:
-    """Record the last call of each pattern, as the modules of the designs name it."""
-    replaced: list[tuple[dict[str, Any], str, Any]] = []
-    for name, module in list(sys.modules.items()):
-        if name.startswith("tablewright.designs."):
-            for key, value in list(vars(module).items()):
+def _named_patterns() -> Iterator[tuple[dict[str, Any], str, Callable[..., Any]]]:
+    """Yield the names, the name and the function of each pattern in the modules of the designs."""
+    for module_name, module in sys.modules.items():
+        if module_name.startswith("tablewright.designs."):
+            for name, value in vars(module).items():
                 if isinstance(getattr(value, "__pattern__", None), AccessPattern):
-                    replaced.append((vars(module), key, value))
+                    yield vars(module), name, value
+
+
+@contextmanager
+def _recording(
+    named: list[tuple[dict[str, Any], str, Callable[..., Any]]],
+    recorders: list[Callable[..., Any]],
+) -> Iterator[None]:
+    """Record the last call of each pattern, as the modules of the designs name it."""
     try:
-        for names, key, value in replaced:
-            names[key] = _recorder(value, recorded)
+        for (names, name, _), recorder in zip(named, recorders, strict=True):
+            names[name] = recorder
         yield
     finally:
-        for names, key, value in replaced:
-            names[key] = value
+        for names, name, function in named:
+            names[name] = function
 
 
 def _recorder(function: Callable[..., Any], recorded: dict[str, Any]) -> Callable[..., Any]:

@@ -14,9 +14,9 @@ from tablewright.cost.prices import Rates
 from tablewright.designs.catalog import BUNDLED, load
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.shape import Shape
-from tablewright.presentation.conditions import condition_lines
 from tablewright.presentation.erd import erd
-from tablewright.studio.derived import DOCUMENTS
+from tablewright.presentation.html_document import condition_lines
+from tablewright.studio.views.design import DOCUMENTS
 from tablewright.studio.web.server import serving_studio
 from tablewright.symbol import Symbol
 from tests.studio.conftest import Browser
@@ -37,8 +37,8 @@ def each_design(request: pytest.FixtureRequest) -> Iterator[tuple[str, Browser]]
 def test_the_key_map_has_the_templates_of_every_entity(each_design: tuple[str, Browser]) -> None:
     name, browser = each_design
     shown = text_of(browser.get("/design").text)
-    for table in open_workspace([name]).maps.values():
-        for entity in table.entities:
+    for table in load(name).tables:
+        for entity in table.__table__.entities:
             for key in (entity.primary, *entity.indexes):
                 for template in key.templates.values():
                     pieces = [

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
 from tablewright import Engine, migrations
 from tablewright.mapping.item_kind import record_key
 from tablewright.model.databases.migrating import version_of
-from tablewright.plan.migration.migrate import Inspect
+from tablewright.plan.migration.inspecting import Inspect
 from tablewright.server import serving
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
@@ -85,7 +86,7 @@ def test_changes_and_steps_have_the_texts_of_the_commands(opened: Open, managed:
         "1. check does read all items",
         "2. create-index gsi1 does create the index gsi1, and wait until it is ACTIVE",
         "costs at most 1 read",
-        "Stop the programs of the old version first",
+        "Programs of the old version can run until the step `await-programs`",
         f"tablewright migrate apply new_desk {managed.path}",
     ):
         assert text in page, text
@@ -106,9 +107,9 @@ def test_a_migration_that_is_under_way_is_shown_and_polled(opened: Open, managed
     assert 'hx-get="" hx-trigger="every 2s" hx-select="#evolve" hx-target="#evolve"' in answer
     page = text_of(answer)
     assert "migrate apply is under way" in page
-    assert "2 of 5 steps done; next: rewrite" in page
+    assert "3 of 6 steps done; next: rewrite" in page
     assert "2. create-index gsi1 done" in page
-    assert "3. rewrite under way" in page
+    assert "4. rewrite under way" in page
     assert re.search(r"executor \S+:\d+:", page)
     assert f"tablewright migrate apply new_desk {managed.path}" in page
 
@@ -117,7 +118,7 @@ def test_a_program_of_the_old_version_sees_the_recorded_steps(opened: Open, mana
     managed.interrupt(managed.new, "rewrite")
     page = text_of(opened(managed.path, managed.old).get("/evolve").text)
     assert "is being migrated to another version of the design" in page
-    assert "3. rewrite under way" in page
+    assert "4. rewrite under way" in page
 
 
 def test_the_end_of_a_migration_names_complete(opened: Open, managed: Desk) -> None:
@@ -138,6 +139,16 @@ def test_a_change_that_cannot_be_carried_out_is_shown_with_the_reason(
     assert "a primary key cannot be changed in place" in page
     assert "entity Ticket" in page
     assert "migrate apply" not in page
+
+
+def test_an_item_of_a_version_that_is_not_admitted_cannot_be_edited(
+    opened: Open, managed: Desk
+) -> None:
+    migrations.apply(managed.path, managed.table(managed.new))
+    key = urlencode({"pk": "TICKET#1", "sk": "TICKET"})
+    answer = opened(managed.path, managed.old).get(f"/item/desk/delete?{key}")
+    assert "cannot run together with" in text_of(answer.text)
+    assert "Ticket.status: the attribute is renamed" in text_of(answer.text)
 
 
 def test_a_record_of_a_newer_version_of_the_library_is_shown(opened: Open, managed: Desk) -> None:

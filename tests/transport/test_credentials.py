@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,20 @@ def test_no_region_is_told() -> None:
         open_target("dynamodb://")
 
 
+@cache
+def botocore_session() -> Any:
+    """One session, because it keeps the endpoints that it has read."""
+    import botocore.session
+
+    return botocore.session.get_session()
+
+
+def known_endpoint(region: str) -> str:
+    """Return the endpoint that botocore uses for a region."""
+    client = botocore_session().create_client("dynamodb", region)
+    return str(client.meta.endpoint_url)
+
+
 @pytest.mark.parametrize(
     ("region", "host"),
     [
@@ -216,14 +231,11 @@ def test_no_region_is_told() -> None:
 def test_the_endpoint_of_a_region_is_the_one_that_botocore_knows(
     region: str, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import botocore.session
-
     _env(monkeypatch, ACCESS_KEY_ID="AKID", SECRET_ACCESS_KEY="secret")
     transport = open_target(f"dynamodb://{region}")
     assert isinstance(transport, Remote)
     assert transport.url == f"https://{host}"
-    client: Any = botocore.session.get_session().create_client("dynamodb", region)
-    assert client.meta.endpoint_url == transport.url
+    assert known_endpoint(region) == transport.url
 
 
 # -- targets -------------------------------------------------------------------------------------

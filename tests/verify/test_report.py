@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.verify.difference import describe_difference
+from tablewright.verify.run import describe_difference
 from tests.commands import run
 
 DESIGN = '''

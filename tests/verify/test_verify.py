@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tablewright.plan.writes.effect import Affected
 from tablewright.publish import document
 from tablewright.verify import verify
 from tablewright.verify.contents import Scanner
+from tablewright.verify.run import Result
 from tests.commands import run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -62,11 +64,16 @@ def verify_in(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", BUNDLED)
-def test_every_check_of_a_design_passes(name: str) -> None:
+@cache
+def results_of(name: str) -> list[Result]:
     design = load(name)
     with connect(":memory:", *design.tables) as database:
-        results = list(verify(design, database))
+        return list(verify(design, database))
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_check_of_a_design_passes(name: str) -> None:
+    results = results_of(name)
     assert results
     assert [(result.check, result.problem) for result in results if not result.ok] == []
     assert all("Scan" not in result.operation for result in results)
@@ -74,10 +81,8 @@ def test_every_check_of_a_design_passes(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_pattern_of_a_design_is_verified(name: str) -> None:
-    design = load(name)
-    with connect(":memory:", *design.tables) as database:
-        verified = {result.pattern for result in verify(design, database)}
-    assert {found.name for found in design.patterns} - verified == set()
+    verified = {result.pattern for result in results_of(name)}
+    assert {found.name for found in load(name).patterns} - verified == set()
 
 
 @pytest.mark.parametrize("name", BUNDLED)

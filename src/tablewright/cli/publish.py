@@ -11,10 +11,11 @@ import typer
 from tablewright.cli.commands import add_command, add_group, write_output
 from tablewright.cli.grammar import DesignName, Output, flag, load_design, option
 from tablewright.cli.report import fail, failing_on, say
-from tablewright.cli.revision import Published, published_at
+from tablewright.cli.revision import Published, WantedPolicies, policies_at, published_at
 from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
 
 if TYPE_CHECKING:
+    from tablewright.publish.iam import PolicySet
     from tablewright.verify import Design
 
 publish = add_group(
@@ -135,6 +136,11 @@ def iam(
         "cognito-identity.amazonaws.com:sub.",
         metavar="NAME",
     ),
+    since: str | None = option(
+        "Allow also what programs of an older version send, for the time of a migration: a design, "
+        "or DESIGN@REVISION.",
+        metavar="OLD",
+    ),
     region: str = option("The region in ARNs; * is any.", default="*"),
     account: str = option("The account in ARNs; * is any.", default="*"),
     partition: str = option("The partition in ARNs: aws, aws-cn or aws-us-gov.", default="aws"),
@@ -145,9 +151,6 @@ def iam(
     `all`, `read`, `write`, those of `@access_pattern(role=…)`, `provision`, which creates the
     tables, and `migrate`, which carries their items to another version of the design.
     """
-    from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
-
-    loaded = load_design(design)
     if tenant and role is not None:
         fail("--tenant has its own policy; leave --role out")
     if variable is not None and not tenant:
@@ -155,25 +158,33 @@ def iam(
     if variable is not None and set(variable) & set("${}"):
         fail(f"--variable {variable}: write the name alone, without ${{…}}")
     with failing_on(InvalidValue):
-        where = AwsAccount(region, account, partition)
+        tag = f"${{{variable}}}" if variable else None
+        wanted = WantedPolicies(region, account, partition, tenant, tag)
+        loaded = load_design(design)
+        found = wanted.of_design(loaded)
+        if since is not None:
+            found = found.together(_policies_since(since, wanted), since)
+        for note in found.notes:
+            say(note)
+        written: Any = found.by_role
         if tenant:
-            found = tenant_policy(loaded, where, variable=f"${{{variable}}}" if variable else None)
-            for each in found.left_out:
-                say(f"not allowed: {each.pattern}: {each.reason}")
-            for table, tag in found.variables.items():
-                say(
-                    f"note: {tag} must hold the id as keys store it: tenant_tag({table}, id) of "
-                    "tablewright.publish.iam",
-                )
-            written: Any = found.policy
-            _warn_of_length({"tenants": written})
-        elif role is not None:
-            written = policy(loaded, role, where)
-            _warn_of_length({role: written})
-        else:
-            written = policies(loaded, where)
-            _warn_of_length(written)
+            role = "tenants"
+        if role is not None:
+            written = found.of_role(role, loaded.name)
+    _warn_of_length(found.by_role if role is None else {role: written})
     _write_json(written, output)
+
+
+def _policies_since(since: str, wanted: WantedPolicies) -> PolicySet:
+    """Return the policies of an older version of a design."""
+    from tablewright.cli.evolution.versions import require_design
+
+    name, revision = require_design(
+        since, "its policies are derived from access patterns; give its design, or DESIGN@REVISION"
+    )
+    if revision:
+        return policies_at(revision, name, wanted)
+    return wanted.of_design(load_design(name))
 
 
 def _warn_of_length(by_role: dict[str, Any]) -> None:
@@ -245,6 +256,6 @@ def _write_stages(
 
 
 def _write_json(value: Any, output: Path | None) -> None:
-    from tablewright.publish.json_document import json_document
+    from tablewright.publish.document import json_document
 
     write_output(json_document(value), output)

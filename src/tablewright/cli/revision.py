@@ -3,8 +3,9 @@
 The revision is extracted into a temporary folder, and the program runs there in a process of its
 own, with the same working directory relative to the repository. Nothing is checked out.
 
-`python -m tablewright.cli.revision DESIGN published` prints what `publish --since` compares, and
-`… DESIGN lock` what a lock file of the design contains.
+`python -m tablewright.cli.revision DESIGN published` prints what `publish cloudformation --since`
+compares, `… DESIGN lock` what a lock file of the design contains, and `… DESIGN policies WANTED`
+its policies.
 """
 
 from __future__ import annotations
@@ -16,13 +17,18 @@ import tempfile
 from contextlib import redirect_stdout
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from tablewright.cli.report import fail
+from tablewright.cli.report import fail, failing_on
 from tablewright.design_description import DesignDescription, read_lock
+from tablewright.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from tablewright.publish.iam import PolicySet
+    from tablewright.verify import Design
 
 
 class Published(Struct, frozen=True):
@@ -31,6 +37,35 @@ class Published(Struct, frozen=True):
     template: dict[str, Any]
     #: By table; None if only the template is known.
     keys: dict[str, dict[str, str]] | None = None
+
+
+class WantedPolicies(Struct, frozen=True):
+    """Which policies of a design are wanted: those of its roles, or that of its tenants."""
+
+    region: str
+    account: str
+    partition: str
+    of_tenants: bool
+    #: The policy variable with the id of the tenant.
+    variable: str | None
+
+    def of_design(self, design: Design) -> PolicySet:
+        """Return the policies; raise InvalidValue for what cannot be in a policy."""
+        from tablewright.publish.iam import AwsAccount, role_policies, tenant_policies
+
+        account = AwsAccount(self.region, self.account, self.partition)
+        if self.of_tenants:
+            return tenant_policies(design, account, self.variable)
+        return role_policies(design, account)
+
+
+def policies_at(revision: str, design: str, wanted: WantedPolicies) -> PolicySet:
+    """Return the policies of a design at a revision; exit if it cannot be imported there."""
+    from tablewright.publish.iam import PolicySet
+
+    arguments = msgspec.json.encode(wanted).decode()
+    text = run_at(revision, design, "policies", arguments, module=__name__)
+    return msgspec.json.decode(text, type=PolicySet)
 
 
 def published_at(revision: str, design: str) -> Published:
@@ -96,8 +131,8 @@ def _git(*arguments: str, problem: str = "") -> bytes:
     return done.stdout
 
 
-def _print(name: str, what: str) -> None:
-    """Print a design as `publish --since` or as `diff` compares it."""
+def _print(name: str, what: str, wanted: str = "") -> None:
+    """Print what `publish --since` or `diff` needs of a design; `wanted` says which policies."""
     from tablewright.cli.grammar import load_design
 
     with redirect_stdout(sys.stderr):  # a module may print when it is imported
@@ -107,6 +142,11 @@ def _print(name: str, what: str) -> None:
         from tablewright.model.description import describe_design
 
         text = write_lock(describe_design(*design.tables)).encode()
+    elif what == "policies":
+        with failing_on(InvalidValue):
+            text = msgspec.json.encode(
+                msgspec.json.decode(wanted, type=WantedPolicies).of_design(design)
+            )
     else:
         from tablewright.publish.infrastructure import cloudformation, key_texts
 

@@ -4,8 +4,8 @@ units       what a read, a write or a call of a pattern consumes, with the reaso
 sizes       how large items are, in the sample data or in an existing table
 prices      what units and storage cost in a month; how often patterns are called
 patterns    what one call of a pattern consumes on average, and its calls cost
-table_costs what tables and indexes need, on demand and provisioned, and what they store
-report      the cost of a design, from all of these; what differs between two revisions
+report      what tables and indexes need, on demand and provisioned, and what they store; the cost
+            of a design, from all of these; what differs between two revisions
 
 It must not know how any of this is printed: `publish.cost_text` does that.
 """

@@ -31,6 +31,8 @@ class DesignChange(Struct, frozen=True):
     after: str = ""
     #: What the versions read of each other's items; by default, what the kind says.
     reads: tuple[Reading, Reading] | None = None
+    #: Of a merged entity: the former type of the items that the change is about.
+    former: str = ""
 
     @property
     def new_reads(self) -> Reading:
@@ -52,6 +54,11 @@ class DesignChange(Struct, frozen=True):
         return max(self.new_reads, self.old_reads) < Reading.MISSES
 
     @property
+    def is_read_by_old(self) -> bool:
+        """Whether the old version finds and reads everything that the new one has written."""
+        return self.old_reads < Reading.MISSES
+
+    @property
     def is_deployable(self) -> bool:
         """Whether a program with the change may run before stored items are prepared for it.
 
@@ -69,11 +76,14 @@ class DesignChange(Struct, frozen=True):
             return self.part  # a unique value, whose type begins with its entity
         return ".".join(filter(None, (self.entity, self.part))) or self.table
 
+    @property
+    def title(self) -> str:
+        """What happened, and to which items."""
+        return f"{self.kind.title}, for items of {self.former}" if self.former else self.kind.title
+
     def __str__(self) -> str:
         values = " -> ".join(each or "nothing" for each in (self.before, self.after))
-        return f"{self.where}: {self.kind.title}" + (
-            f": {values}" if self.before or self.after else ""
-        )
+        return f"{self.where}: {self.title}" + (f": {values}" if self.before or self.after else "")
 
 
 def change(kind: str, table: str, entity: str = "", part: str = "", **rest: object) -> DesignChange:

@@ -7,7 +7,10 @@ knows raises UnclassifiedChange.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
 
 from tablewright.design_changes.attribute_changes import compare_attributes
 from tablewright.design_changes.change import DesignChange, change, require_changes
@@ -19,8 +22,10 @@ from tablewright.design_changes.key_changes import (
 )
 from tablewright.design_changes.kinds import Reading
 from tablewright.design_changes.pairing import (
+    FormerTypes,
     Names,
     add_equal_keys,
+    find_former_types,
     find_renames,
     pair_parts,
     variants_of,
@@ -115,35 +120,41 @@ def _entities(
 ) -> Iterator[DesignChange]:
     """Yield the changes of entities; the type attribute is "" if the versions share none."""
     old, new = one.entities or {}, other.entities or {}
-    renamed = find_renames(old, new)
+    formers: FormerTypes = find_former_types(old, new)
     if not type_attribute:
-        renamed = add_equal_keys(old, new, renamed)
-    former = {after: before for before, after in renamed.items()}
+        formers = add_equal_keys(old, new, formers)
+    pairs = [
+        (former, name) for name in new for former in formers.get(name, (name,)) if former in old
+    ]
     attributes = {
-        renamed.get(name, name): find_renames(
-            each.attributes, new[renamed.get(name, name)].attributes
-        )
-        for name, each in old.items()
-        if renamed.get(name, name) in new
+        (former, name): find_renames(old[former].attributes, new[name].attributes)
+        for former, name in pairs
     }
-    for name in sorted({*old, *new} - {*renamed}):
-        before, after = old.get(former.get(name, name)), new.get(name)
-        if before is None:
+    parts = Counter(former for former, _ in pairs)
+    renamed = {former: name for former, name in pairs if parts[former] == 1}
+    for name in sorted({*old, *new}.difference(*formers.values())):
+        if name not in new:
+            fails = Reader(other, type_attribute).fails_for_entity(name, old[name], old)
+            reads = (Reading.FAILS if fails else Reading.MISSES, Reading.COMPLETE)
+            yield change("entity-removed", table, name, reads=reads)
+        elif name not in old and name not in formers:
             fails = Reader(one, type_attribute).fails_for_entity(name, new[name], new)
             reads = (Reading.COMPLETE, Reading.FAILS if fails else Reading.COMPLETE)
             yield change("entity-added", table, name, reads=reads)
-        elif after is None:
-            fails = Reader(other, type_attribute).fails_for_entity(name, before, old)
-            reads = (Reading.FAILS if fails else Reading.MISSES, Reading.COMPLETE)
-            yield change("entity-removed", table, name, reads=reads)
-        else:
-            if name in former:
-                texts = {"before": former[name], "after": name}
+        for pair in (each for each in pairs if each[1] == name):
+            former, is_merged = pair[0], len(formers.get(name, ())) > 1
+            texts = {"before": former, "after": name}
+            if parts[former] > 1:
+                yield change("entity-split", table, name, **texts)
+            if is_merged:
+                yield change("entity-merged", table, name, **texts)
+            elif parts[former] == 1 and former != name:
                 yield _entity_renamed(table, name, old, new, texts, is_typed=bool(type_attribute))
-            before = with_new_names(before, attributes[name])
+            before = with_new_names(old[former], attributes[pair])
             before = with_new_events(before, renamed, attributes)
-            found = _entity(table, name, before, after, attributes[name], type_attribute)
-            yield from with_unknown_items(found, one, other, former, type_attribute)
+            found = _entity(table, name, before, new[name], attributes[pair], type_attribute)
+            for each in with_unknown_items(found, one, other, former, type_attribute):
+                yield replace(each, former=former) if is_merged else each
 
 
 def _entity_renamed(

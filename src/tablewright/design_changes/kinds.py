@@ -52,6 +52,7 @@ class Undo(StrEnum):
     NEW_VALUES = "until new values are stored"
     OLD_REMOVED = "until the old attributes are removed"
     LABELS = "until the last item has the new type"
+    FORMER_TYPES = "until the former types of the items are removed"
     ITEMS_DELETED = "until its items are deleted"
     MOVED = "until the old items are deleted"
     INDEX_DELETED = "until the old index is deleted"
@@ -191,6 +192,16 @@ KINDS: dict[str, ChangeKind] = {
         ChangeKind(
             "entity-renamed", "the type of the items is renamed",
             Need.REWRITE, _FAILS, _FAILS, Undo.LABELS,
+            "each version takes the items of the other one for items of an unknown type",
+        ),
+        ChangeKind(
+            "entity-split", "items of one type become items of several types",
+            Need.REWRITE, _FAILS, _FAILS, Undo.LABELS,
+            "each version takes the items of the other one for items of an unknown type",
+        ),
+        ChangeKind(
+            "entity-merged", "items of several types become items of one type",
+            Need.REWRITE, _FAILS, _FAILS, Undo.FORMER_TYPES,
             "each version takes the items of the other one for items of an unknown type",
         ),
         ChangeKind(

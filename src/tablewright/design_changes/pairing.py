@@ -2,19 +2,21 @@
 
 Tables are paired by name, entities by the type of their items, attributes by their stored name, or
 by `renamed_from`. A rename is never guessed: without `renamed_from`, one part is removed and
-another one added. In a table without a type attribute, an entity is recognized by its key, so there
-entities are also paired by equal keys.
+another one added. A split entity is paired with each of its parts, a merged one with each of the
+entities that it is made of. In a table without a type attribute, an entity is recognized by its
+key, so there entities are also paired by equal keys.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from tablewright.design_description import (
+    AttributeDescription,
     EntityDescription,
     HistoryDescription,
     UniqueDescription,
@@ -24,6 +26,10 @@ from tablewright.design_description import (
 D = TypeVar("D")
 #: For each renamed entity or attribute: its earlier name, and its new one.
 Names: TypeAlias = Mapping[str, str]
+#: By the new type of items: their former types.
+FormerTypes: TypeAlias = Mapping[str, tuple[str, ...]]
+#: By the former and the new type of items: their renamed attributes.
+AttributeNames: TypeAlias = Mapping[tuple[str, str], Names]
 
 
 def pair_parts(
@@ -34,31 +40,52 @@ def pair_parts(
         yield name, old.get(name), new.get(name)
 
 
-def find_renames(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """Return the new names of renamed parts, by their earlier names."""
-    claims = Counter(each.renamed_from for name, each in new.items() if name not in old)
-    return {
-        each.renamed_from: name
+def find_renames(
+    old: Mapping[str, AttributeDescription], new: Mapping[str, AttributeDescription]
+) -> dict[str, str]:
+    """Return the new names of renamed attributes, by their earlier names.
+
+    What several attributes claim, or an attribute that claims several, is not renamed.
+    """
+    claims = {
+        name: [former for former in each.former_names if former in old]
         for name, each in new.items()
         if name not in old
-        and each.renamed_from in old
-        and each.renamed_from not in new
-        and claims[each.renamed_from] == 1
     }
+    claimed = Counter(former for formers in claims.values() for former in formers)
+    return {
+        formers[0]: name
+        for name, formers in claims.items()
+        if len(formers) == 1 and formers[0] not in new and claimed[formers[0]] == 1
+    }
+
+
+def find_former_types(
+    old: Mapping[str, EntityDescription], new: Mapping[str, EntityDescription]
+) -> dict[str, tuple[str, ...]]:
+    """Return the former types of renamed, split and merged entities, by their new types."""
+    found = {
+        name: tuple(former for former in each.former_types if former in old and former not in new)
+        for name, each in new.items()
+        if name not in old
+    }
+    return {name: formers for name, formers in found.items() if formers}
 
 
 def add_equal_keys(
-    old: Mapping[str, EntityDescription], new: Mapping[str, EntityDescription], renamed: Names
-) -> dict[str, str]:
+    old: Mapping[str, EntityDescription],
+    new: Mapping[str, EntityDescription],
+    formers: FormerTypes,
+) -> dict[str, tuple[str, ...]]:
     """Add the entities with equal keys: without a known type, an item is recognized by its key."""
-    variants = variants_of(old) | variants_of(new)
-    added = {show_key(each.key): name for name, each in new.items() if name not in old}
-    removed = {
-        name: show_key(each.key)
-        for name, each in old.items()
-        if name not in new and name not in variants
+    known = {*variants_of(old), *variants_of(new), *new}.union(*formers.values())
+    added = {
+        show_key(each.key): name
+        for name, each in new.items()
+        if name not in old and name not in formers
     }
-    return {name: added[key] for name, key in removed.items() if key in added} | dict(renamed)
+    removed = {name: show_key(each.key) for name, each in old.items() if name not in known}
+    return {added[key]: (name,) for name, key in removed.items() if key in added} | dict(formers)
 
 
 def variants_of(entities: Mapping[str, EntityDescription]) -> set[str]:
@@ -98,13 +125,13 @@ def with_new_names(entity: EntityDescription, names: Names) -> EntityDescription
 
 
 def with_new_events(
-    entity: EntityDescription, types: Names, attributes: Mapping[str, Names]
+    entity: EntityDescription, types: Names, attributes: AttributeNames
 ) -> EntityDescription:
     """Return an entity whose histories write events with other names."""
 
     def rename(history: HistoryDescription) -> HistoryDescription:
         event = types.get(history.event, history.event)
-        names = attributes.get(event, {})
+        names = attributes.get((history.event, event), {})
         sources = {names.get(name, name): source for name, source in history.sources.items()}
         return HistoryDescription(event, sources, history.always)
 

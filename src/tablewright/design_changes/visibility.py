@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tablewright.design_changes.change import DesignChange
 from tablewright.design_changes.kinds import Reading
-from tablewright.design_changes.pairing import Names, variants_of
+from tablewright.design_changes.pairing import variants_of
 from tablewright.design_description import (
     EntityDescription,
     KeyDescription,
@@ -134,15 +134,17 @@ def with_unknown_items(
     found: Iterable[DesignChange],
     old: TableDesign,
     new: TableDesign,
-    former: Names,
+    name: str,
     type_attribute: str,
 ) -> Iterator[DesignChange]:
-    """Yield the changes of an entity, each with what follows from items where they were not."""
+    """Yield the changes of an entity, each with what follows from items where they were not.
+
+    `name` is that of the entity in the old version.
+    """
     before, after = old.entities or {}, new.entities or {}
     old_reader, new_reader = (Reader(each, type_attribute) for each in (old, new))
     for each in found:
         fails = [False, False]
-        name = former.get(each.entity, each.entity)
         kind = each.kind.name
         if kind in ("unique-added", "unique-changed"):
             unique = after[each.entity].uniques[each.part]

@@ -6,7 +6,8 @@ Each design is a package:
     entities.py    the table and its entities
     patterns.py    the access patterns
     samples.py     sample data, for `tablewright verify` and `tablewright publish docs`
-    checks.py      the expected result of each pattern, for `tablewright verify`
+    checks.py      the expected result of each pattern, for `tablewright verify`; if the sample data
+                   are few lines, also these
 
 To copy a design, copy its package and replace the name of the package in its imports. A design must
 not import its samples or checks, so that it can be copied without them.

@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 
 from tablewright.encoding.numbers import normalise_number, number_size
-from tablewright.encoding.truncation import join_truncated
-from tablewright.errors import ValidationException, invalid
+from tablewright.errors import ValidationException, invalid, join_truncated
 from tablewright.limits import MAX_NESTING
 from tablewright.values import Item, Value, sorted_members
 

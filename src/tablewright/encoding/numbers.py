@@ -24,8 +24,7 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from tablewright.encoding.truncation import truncate
-from tablewright.errors import ValidationException
+from tablewright.errors import ValidationException, truncate
 from tablewright.values import EXACT
 
 MAX_DIGITS = 38

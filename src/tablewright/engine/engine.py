@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from tablewright.engine.contributors import Contributors, KeyCounts
     from tablewright.engine.expiry import Sweeper
     from tablewright.engine.integrity import Report
-    from tablewright.engine.realism import Realism, RealisticLayer
+    from tablewright.engine.realism import Realism
+    from tablewright.engine.realism.layer import RealisticLayer
     from tablewright.engine.statements.explain import Explanation
     from tablewright.policy import Principal
 
@@ -201,7 +202,8 @@ class Engine(StepRunner):
 
     def make_realistic(self, realism: Realism | None = None) -> None:
         """Give all later requests AWS's delays and limits, to test deployment and retry code."""
-        from tablewright.engine.realism import Realism, RealisticLayer
+        from tablewright.engine.realism import Realism
+        from tablewright.engine.realism.layer import RealisticLayer
 
         self._realism = RealisticLayer(realism or Realism(), self._key_counts)
 
@@ -281,7 +283,7 @@ class Engine(StepRunner):
 
     def _restore(self, latest: float, snapshot: Snapshot) -> None:
         # No read runs now, so none can see the undone tables in the cached catalog.
-        self._catalog = Catalog()
+        self._catalog = Catalog(known=self._catalog)
         self._counts.forget()
         self._streams.latest = latest
         if self._realism is not None:  # its unfinished changes may have been undone

@@ -17,7 +17,6 @@ from msgspec import Raw, Struct
 
 from tablewright.capacity import read_units
 from tablewright.encoding.items import load, normalise_item
-from tablewright.encoding.truncation import join_truncated
 from tablewright.engine.charge import Charge
 from tablewright.engine.step import ReadContext
 from tablewright.engine.tables.table import (
@@ -27,7 +26,7 @@ from tablewright.engine.tables.table import (
     StoredTable,
     empty_key_error,
 )
-from tablewright.errors import ValidationException, invalid
+from tablewright.errors import ValidationException, invalid, join_truncated
 from tablewright.expression import (
     CompiledCondition,
     CompiledKeyCondition,

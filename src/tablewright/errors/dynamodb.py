@@ -1,10 +1,15 @@
 """The errors of DynamoDB itself, with its names, messages and response bodies.
 
 A class without a docstring is explained in the tree of `tablewright.errors`.
+
+`truncate` bounds the length of the request data that a message repeats. DynamoDB repeats values of
+a few kilobytes in full. Where it truncates longer ones is not known, so the limit and the ellipsis
+are our own choice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from tablewright.errors.base import TablewrightError
@@ -47,6 +52,37 @@ class ValidationException(DynamoDBError):
 def invalid(message: str) -> ValidationException:
     """Return a ValidationException with the most common beginning of DynamoDB's messages."""
     return ValidationException(f"One or more parameter values were invalid: {message}")
+
+
+MAX_ECHO_LENGTH = 4096
+ELLIPSIS = "..."
+
+
+def truncate(text: str) -> str:
+    """Return the text, shortened to `MAX_ECHO_LENGTH` characters and an ellipsis if it is longer.
+
+    The time and memory used depend on the length of the result, not of the input.
+
+    >>> truncate("short"), len(truncate("x" * 10_000))
+    ('short', 4099)
+    """
+    return text if len(text) <= MAX_ECHO_LENGTH else text[:MAX_ECHO_LENGTH] + ELLIPSIS
+
+
+def join_truncated(texts: Iterable[str]) -> str:
+    """Join texts with commas and truncate the result; read no more texts than it shows.
+
+    >>> join_truncated(["a", "b"]), len(join_truncated("x" * 10_000))
+    ('a, b', 4099)
+    """
+    shown: list[str] = []
+    length = 0
+    for text in texts:
+        shown.append(text[: MAX_ECHO_LENGTH + 1])
+        length += len(text) + 2
+        if length > MAX_ECHO_LENGTH + 2:
+            break
+    return truncate(", ".join(shown))
 
 
 class SerializationException(DynamoDBError):

@@ -178,7 +178,7 @@ _INDEX_BUILT = frozenset({"index-added", "index-changed"})
 
 def _entity(table: TableDesign | None, name: str) -> EntityDescription | None:
     entities = {} if table is None else table.entities or {}
-    renamed = (each for each in entities.values() if name and each.renamed_from == name)
+    renamed = (each for each in entities.values() if name and name in each.former_types)
     return entities.get(name) or next(renamed, None)
 
 

@@ -17,6 +17,7 @@ from tablewright.design_description import (
     DesignDescription,
     EntityDescription,
     TableDesign,
+    describe_former,
 )
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
@@ -55,9 +56,9 @@ def find_renames(old: DesignDescription, new: DesignDescription) -> list[Rename]
     for table, before, after in _common_tables(old, new):
         found += _entity_renames(table, before, after)
         for name, entity in after.items():
-            former = before.get(name) or before.get(entity.renamed_from)
-            if former is not None:
-                found += _attribute_renames(table, name, former, entity)
+            for former in _formers(name, entity, before).values():
+                renames = _attribute_renames(table, name, former, entity)
+                found += (each for each in renames if each not in found)
     return found
 
 
@@ -70,24 +71,32 @@ def _common_tables(
             yield table, before, after
 
 
+def _formers(
+    name: str, entity: EntityDescription, old: Mapping[str, EntityDescription]
+) -> dict[str, EntityDescription]:
+    """Return what an entity was in the old version: itself, or those that it is renamed from."""
+    names = (name,) if name in old else entity.former_types
+    return {each: old[each] for each in names if each in old}
+
+
 def _entity_renames(
     table: str, old: Mapping[str, EntityDescription], new: Mapping[str, EntityDescription]
 ) -> Iterator[Rename]:
-    taken = {each.renamed_from for each in new.values()}
+    taken = {name for each in new.values() for name in each.former_types}
     for before in sorted(old.keys() - new.keys() - taken):
         for after in sorted(new.keys() - old.keys()):
-            if new[after].renamed_from not in old and old[before].key == new[after].key:
+            if not _formers(after, new[after], old) and old[before].key == new[after].key:
                 yield Rename(table, "", before, after)
 
 
 def _attribute_renames(
     table: str, entity: str, old: EntityDescription, new: EntityDescription
 ) -> Iterator[Rename]:
-    taken = {each.renamed_from for each in new.attributes.values()}
+    taken = {name for each in new.attributes.values() for name in each.former_names}
     added = [
         name
         for name in sorted(new.attributes.keys() - old.attributes.keys())
-        if new.attributes[name].renamed_from not in old.attributes
+        if old.attributes.keys().isdisjoint(new.attributes[name].former_names)
     ]
     for before in sorted(old.attributes.keys() - new.attributes.keys() - taken):
         was = old.attributes[before]
@@ -113,11 +122,15 @@ def _declare(table: TableDesign, rename: Rename) -> TableDesign:
     entities = dict(table.entities or {})
     if rename.entity:
         entity = entities[rename.entity]
-        attribute = replace(entity.attributes[rename.after], renamed_from=rename.before)
+        attribute = entity.attributes[rename.after]
+        former = describe_former({*attribute.former_names, rename.before})
+        attribute = replace(attribute, renamed_from=former)
         attributes = entity.attributes | {rename.after: attribute}
         entities[rename.entity] = replace(entity, attributes=attributes)
     else:
-        entities[rename.after] = replace(entities[rename.after], renamed_from=rename.before)
+        entity = entities[rename.after]
+        former = describe_former({*entity.former_types, rename.before})
+        entities[rename.after] = replace(entity, renamed_from=former)
     return replace(table, entities=entities)
 
 
@@ -151,14 +164,15 @@ def _matching(
         if before in former and after in latter and before not in latter and after not in former:
             yield Rename(table, "", before, after)
         for name, entity in latter.items():
-            was = former.get(name) or former.get(entity.renamed_from)
-            for owner in {name, entity.renamed_from or name}:
-                attribute = before.removeprefix(f"{owner}.")
-                if was is None or attribute == before:
-                    continue
-                is_gone = attribute in was.attributes and attribute not in entity.attributes
-                if is_gone and after in entity.attributes and after not in was.attributes:
-                    yield Rename(table, name, attribute, after)
+            renames = {
+                Rename(table, name, attribute, after)
+                for owner, was in _formers(name, entity, former).items()
+                for prefix in (f"{name}.", f"{owner}.")
+                if (attribute := before.removeprefix(prefix)) != before
+                and attribute in was.attributes.keys() - entity.attributes.keys()
+                and after in entity.attributes.keys() - was.attributes.keys()
+            }
+            yield from renames
 
 
 def _problem(before: str, after: str, old: DesignDescription, new: DesignDescription) -> str:
@@ -168,8 +182,7 @@ def _problem(before: str, after: str, old: DesignDescription, new: DesignDescrip
         removed |= former.keys() - latter.keys()
         added |= latter.keys() - former.keys()
         for name, entity in latter.items():
-            was = former.get(name) or former.get(entity.renamed_from)
-            if was is not None:
+            for was in _formers(name, entity, former).values():
                 removed |= {f"{name}.{each}" for each in was.attributes.keys() - entity.attributes}
                 added |= entity.attributes.keys() - was.attributes.keys()
     if before not in removed:

@@ -19,8 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tablewright.encoding.items import item_size, normalise
-from tablewright.encoding.truncation import truncate
-from tablewright.errors import ValidationException, invalid
+from tablewright.errors import ValidationException, invalid, truncate
 from tablewright.expression import tree
 from tablewright.expression.compiled import (
     CompiledCondition,

@@ -21,8 +21,7 @@ from functools import lru_cache
 from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from tablewright.encoding.items import NAME_TOO_LARGE, TOO_DEEP, item_size, normalise
-from tablewright.encoding.truncation import MAX_ECHO_LENGTH, join_truncated
-from tablewright.errors import ValidationException
+from tablewright.errors import MAX_ECHO_LENGTH, ValidationException, join_truncated
 from tablewright.expression import tree
 from tablewright.expression.compiled import (
     CompiledCondition,

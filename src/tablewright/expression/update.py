@@ -9,8 +9,18 @@ Invariants:
   order of their positions, and elements are removed last.
 
 An action is compiled to a `Change`: a function from the old value at its path to the new value.
-None is a missing value. With a `SizeBudget`, a change checks the size of its value before it builds
-it.
+None is a missing value.
+
+A few kilobytes of an update can describe gigabytes: `list_append(l, l)`, a hundred times. All
+operands read the item before the update, and no path contains another. So the size of the updated
+item is a sum: what the update leaves alone, and the value that each action writes. If the values of
+an update are large, an action takes the size of its value from a `SizeBudget` before it builds it.
+If the budget is exceeded, the item cannot fit, whatever the other actions are.
+
+    item                            {"l": 300 KB, "k": 90 KB}
+    SET m = list_append(k, k) REMOVE l
+    budget at the start             400 KB - 90 KB: `l` is replaced, so it does not count
+    after `m`                       310 KB - 180 KB
 """
 
 from __future__ import annotations
@@ -19,20 +29,100 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from tablewright.encoding.items import ITEM_TO_UPDATE_TOO_LARGE, text_size, value_size
 from tablewright.encoding.numbers import OVERFLOW, format_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.evaluate import compile_path
 from tablewright.expression.projection import Branches, PathBranch, build_branches
 from tablewright.expression.resolve import Values
-from tablewright.expression.size_budget import Joined, SizeBudget, build
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import EXACT, Item, Value, sorted_members
+
+# -- the size of an update -------------------------------------------------------------------------
+
+
+class Joined(tuple[list[Value], list[Value]]):
+    """The content of a list that is not built yet: the two lists that it consists of."""
+
+    __slots__ = ()
+
+
+def build_list(value: Value) -> Value:
+    """Return a value with the list that it describes."""
+    content = value.get("L")
+    if isinstance(content, Joined):
+        beginning, end = content
+        return {"L": beginning + end}
+    return value
+
+
+class SizeBudget:
+    """The bytes that an update may still write.
+
+    It measures each value once, however often the update uses it.
+    """
+
+    __slots__ = ("_left", "_members", "_sizes")
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+        self._sizes: dict[int, int] = {}
+        self._members: dict[int, frozenset[str]] = {}
+
+    @property
+    def left(self) -> int:
+        return self._left
+
+    def free(self, part: str | int, value: Value, *, nested: bool) -> None:
+        """Add the bytes of a value that an action replaces or removes."""
+        self._left += _part_size(part, nested) + self.size(value)
+
+    def take(self, part: str | int, value: Value, *, nested: bool) -> None:
+        """Take the bytes of a value that an action writes; raise a fault if they do not fit."""
+        self._left -= _part_size(part, nested) + self.size(value)
+        if self._left < 0:
+            raise ValidationException(ITEM_TO_UPDATE_TOO_LARGE)
+
+    def require(self, value: Value) -> None:
+        """Raise a fault if a value that is part of what an action writes does not fit."""
+        if self.size(value) > self._left:
+            raise ValidationException(ITEM_TO_UPDATE_TOO_LARGE)
+
+    def size(self, value: Value) -> int:
+        """Return the size of a value, of a list that is not built yet, too."""
+        ((tag, content),) = value.items()
+        if content.__class__ is Joined:
+            return 3 + sum(self._content_size("L", part) - 3 for part in content)
+        return self._content_size(tag, content)
+
+    def members(self, content: list[str]) -> frozenset[str]:
+        """Return the members of a set."""
+        found = self._members.get(id(content))
+        if found is None:
+            found = self._members[id(content)] = frozenset(content)
+        return found
+
+    def _content_size(self, tag: str, content: Any) -> int:
+        found = self._sizes.get(id(content))
+        if found is None:
+            found = value_size({tag: content})
+            if tag in ("L", "M", "SS", "NS", "BS"):  # other contents may share an identity
+                self._sizes[id(content)] = found
+        return found
+
+
+def _part_size(part: str | int, nested: bool) -> int:
+    """Return what the name or the position of a value adds to its size."""
+    return (text_size(part) if isinstance(part, str) else 0) + nested
+
+
+# -- updates ---------------------------------------------------------------------------------------
 
 Change: TypeAlias = Callable[[Value | None, Item, Values, SizeBudget | None], Value | None]
 #: A change that depends on nothing but the value that it replaces.
 ValueChange: TypeAlias = Callable[[Value | None], Value | None]
-#: Lists that `list_append` returns are not built yet: see `size_budget.build`.
+#: Lists that `list_append` returns are not built yet: see `build_list`.
 Compute: TypeAlias = Callable[[Item, Values], Value]
 #: Applies an update to an item; the size of a large item is an argument, that of others is None.
 Apply: TypeAlias = Callable[[Item, Values, int | None], tuple[Item, int | None]]
@@ -200,7 +290,7 @@ def _compile_action(action: tree.Action, wrong_type: str) -> Change:
             if not (isinstance(operand, tree.Call) and operand.function == "list_append"):
                 return lambda old, item, values, budget: compute(item, values)
             return lambda old, item, values, budget: (
-                build(compute(item, values)) if budget is None else compute(item, values)
+                build_list(compute(item, values)) if budget is None else compute(item, values)
             )
         case tree.RemoveAction():
             return lambda old, item, values, budget: None
@@ -227,7 +317,7 @@ def _add(name: str, wrong_type: str) -> Change:
 def _fit(part: str | int, value: Value, budget: SizeBudget, *, nested: bool) -> Value:
     """Return a value to write, built after its size is taken from the budget."""
     budget.take(part, value, nested=nested)
-    return build(value)
+    return build_list(value)
 
 
 def add_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> Value:

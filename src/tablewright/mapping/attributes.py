@@ -36,8 +36,8 @@ class AttributeMap(Struct, frozen=True):
     is_key_only: bool = False
     #: Does not change after the entity was created.
     is_immutable: bool = False
-    #: Its stored name in earlier versions of the design.
-    renamed_from: str = ""
+    #: Its stored names in earlier versions of the design.
+    renamed_from: tuple[str, ...] = ()
     #: What a migration gives to items without a readable value: a value, or a function of the item.
     fill: Any = None
     #: Checks the constraints of its type before a write; None if it has none.

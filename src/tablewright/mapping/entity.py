@@ -61,8 +61,10 @@ class EntityMap:
     is_deletable: bool
     #: The inherited keys of a variant, each with the key of its base.
     inherits: Mapping[KeyMap, KeyMap]
-    #: The type of its items in earlier versions of the design.
-    renamed_from: str = ""
+    #: The types of its items in earlier versions of the design.
+    renamed_from: tuple[str, ...] = ()
+    #: Says of an item of such a type, as a dict, whether a migration makes it one of this entity.
+    renamed_when: Callable[[dict[str, Any]], bool] | None = None
     #: The base of a variant: see `variants.py`.
     base: EntityMap | None = None
 

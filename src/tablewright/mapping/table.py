@@ -6,7 +6,6 @@ exclude other entities, what a stored item is, and whether two entities can have
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, product
@@ -32,7 +31,7 @@ from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 
 TypeForm: TypeAlias = Literal["text", "set", "list"]
-Match: TypeAlias = Callable[[str], re.Match[str] | None]
+Match: TypeAlias = Callable[[str], bool]
 
 
 @dataclass(eq=False, repr=False)
@@ -259,18 +258,24 @@ class TableMap:
             )
         return facts[place]
 
+    def types_in_index_of(self, key: KeyMap) -> frozenset[str]:
+        """Return the types of other items that are in the index of a key, in any partition."""
+        return frozenset(name for name, _ in self._others(key))
+
     def sort_keys_beside(
         self, key: KeyMap, members: Collection[EntityMap]
     ) -> list[tuple[str, Template | None]]:
-        """Return the sort keys that items of other entities can have in a partition of a key.
+        """Return the sort keys that other items can have in a partition of a key.
 
-        Each comes with the name of its entity, or of its unique value.
+        Those are items of entities that are not in `members`, in other places than that of the key.
+        Each sort key comes with the name of its entity, or of its unique value.
         """
         found: list[tuple[str, Template | None]] = []
         sort = key.sort_attributes
         for entity in self.entities:
             is_member = any(member.includes(entity) for member in members)
-            holders = [] if is_member else [(entity.name, t) for t in entity.templates()]
+            own = [] if is_member else entity.templates(other_than=(key,))
+            holders = [(entity.name, templates) for templates in own]
             holders += [(u.key.name, entity.sentinel_templates(u)) for u in entity.uniques]
             found += [
                 (name, templates[sort[0]] if sort else None)
@@ -324,7 +329,7 @@ def _end(following: NextPart) -> Language:
 
 def _recognizers(key: KeyMap, *, any_spelling: bool) -> tuple[Match, Match]:
     """Return the functions that match the partition key and the sort key of items."""
-    first = Parser(key.partition, any_spelling=any_spelling).match
+    first = Parser(key.partition, any_spelling=any_spelling).matches
     if key.sort is None:
-        return first, re.compile("").fullmatch
-    return first, Parser(key.sort, any_spelling=any_spelling).match
+        return first, lambda text: not text
+    return first, Parser(key.sort, any_spelling=any_spelling).matches

@@ -16,6 +16,6 @@ How a declaration is checked and compiled when its class is defined:
 What runs later:
 
     bound_keys, where                keys of a finished class, and `where(…)`: they return plans
-    shards, partitions               the partitions of one tenant, which its requests must not leave
+    shards                           the partitions of one tenant, which its requests must not leave
     databases                        open a target, run plans, create and compare tables
 """

@@ -196,7 +196,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         init: bool = True,
         key_only: bool = False,
         immutable: bool = False,
-        renamed_from: str = "",
+        renamed_from: str | tuple[str, ...] = "",
         fill: Any = None,
         doc: str = "",
     ) -> None:
@@ -309,7 +309,7 @@ class AttributeOptions(TypedDict, total=False):
     pad: int | None
     key_only: bool
     immutable: bool
-    renamed_from: str
+    renamed_from: str | tuple[str, ...]
     fill: Any
     doc: str
 
@@ -328,7 +328,7 @@ def attr(
     pad: int | None = None,
     key_only: bool = False,
     immutable: bool = False,
-    renamed_from: str = "",
+    renamed_from: str | tuple[str, ...] = "",
     fill: Any = None,
     doc: str = "",
 ) -> Any:
@@ -338,7 +338,8 @@ def attr(
     keys: with leading zeros, texts sort as numbers do. A `key_only` attribute is stored only inside
     keys, and parsed from them. An `immutable` one cannot change after the entity was created.
     `renamed_from` is the name under which earlier versions of the design stored it: without it,
-    `tablewright diff` sees one attribute removed and another one added.
+    `tablewright diff` sees one attribute removed and another one added. If the entity is merged
+    from several, it is a tuple with the name in each of them.
     `fill` is what a migration gives to stored items that lack a required attribute, in the item or
     for a `key_only` one in its keys, or that have a value that cannot be read: a value, or a
     function of the stored item as a dict.

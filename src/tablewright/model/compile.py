@@ -6,6 +6,7 @@ names the entity, the attribute and the fix.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
 from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
-from tablewright.model.declaration import EntityDeclaration
+from tablewright.model.declaration import EntityDeclaration, former_names
 from tablewright.model.exclusion import exclude_each_other
 from tablewright.model.key import RECORDED, History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
@@ -32,7 +33,8 @@ def compile_entity(
     *,
     is_write_once: bool,
     is_deletable: bool,
-    renamed_from: str,
+    renamed_from: str | tuple[str, ...],
+    renamed_when: Callable[[dict[str, Any]], bool] | None,
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     primary = _primary(declared)
@@ -57,7 +59,8 @@ def compile_entity(
         histories=histories,
         is_write_once=is_write_once,
         is_deletable=is_deletable,
-        renamed_from=renamed_from,
+        renamed_from=_former_types(declared.name, type_name, renamed_from),
+        renamed_when=renamed_when,
         inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
     if is_write_once and histories:
@@ -67,7 +70,42 @@ def compile_entity(
         )
     _check_ttl(entity)
     _check_key_only(entity)
+    _check_split(entity)
     return entity
+
+
+def _former_types(name: str, type_name: str, given: Any) -> tuple[str, ...]:
+    """Return the names in `renamed_from=`; raise DeclarationError if they are no former types."""
+    names = former_names(name, given)
+    if type_name in names:
+        raise DeclarationError(
+            f"{name}: renamed_from= has {type_name!r}, the type of its own items; give them "
+            "another type, type_name=…: it shows which items a migration has rewritten"
+        )
+    return names
+
+
+def _check_split(entity: EntityMap) -> None:
+    """Raise DeclarationError if it is not declared which items of a split entity are whose."""
+    rule = entity.renamed_when
+    if rule is not None and not callable(rule):
+        raise DeclarationError(
+            f"{entity.name}: renamed_when={rule!r} is not a function; write a function of the "
+            'stored item: renamed_when=lambda item: item["channel"] == "online"'
+        )
+    if rule is not None and not entity.renamed_from:
+        raise DeclarationError(
+            f"{entity.name}: renamed_when= is for an entity with former items; name their type: "
+            "renamed_from=…"
+        )
+    for other in entity.table.entities:
+        shared = sorted({*entity.renamed_from} & {*other.renamed_from})
+        if shared and None in (rule, other.renamed_when):
+            raise DeclarationError(
+                f"{entity.name} and {other.name} are both renamed from {shared[0]!r}; declare in "
+                "both which of its items become theirs: "
+                'renamed_when=lambda item: item["channel"] == "online"'
+            )
 
 
 def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[KeyMap, KeyMap]:
@@ -260,11 +298,23 @@ def _check_distinguishable(
                 f"not say whether it contains {name!r}, which is key_only; begin each sort key "
                 "with its own literal, or store the attribute"
             )
-    if index.projection != "ALL":
+    if index.projection == "ALL":
+        return
+    held = {*declared.table.attributes, *index.attributes}.union(
+        () if index.projection == "KEYS_ONLY" else index.projection
+    )
+    in_key = {part.attribute for part in primary.parameters if part.notation.derive is None}
+    needed = [declared.maps[name] for name in sorted(key.depends_on | other.depends_on)]
+    missing = [
+        each.stored
+        for each in needed
+        if each.stored not in held and each.name not in in_key and not each.is_key_only
+    ]
+    if missing:
         raise DeclarationError(
             f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
-            'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '
-            "each sort key with its own literal"
+            f"contain {', '.join(missing)}, so a query cannot tell them apart; add it to the "
+            "projection of the index, or begin each sort key with its own literal"
         )
 
 

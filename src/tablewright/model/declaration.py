@@ -125,17 +125,20 @@ class EntityDeclaration:
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
-            renamed_from=declared.renamed_from,
+            renamed_from=former_names(where, declared.renamed_from),
             fill=declared.fill,
             check=check,
             validate=attribute_check(name, kind, self.decorators, where) or check,
             validate_member=member_check(kind, where),
         )
-        if declared.default is not MISSING:
+        given = {} if declared.default is MISSING else {"the default": declared.default}
+        if declared.fill is not None and not callable(declared.fill):
+            given["fill="] = declared.fill
+        for what, value in given.items():
             try:
-                self.maps[name].store(declared.default)
+                self.maps[name].store(value)
             except InvalidValue as error:
-                raise DeclarationError(f"{where}: the default is not valid: {error}") from None
+                raise DeclarationError(f"{where}: {what} is not valid: {error}") from None
 
     # -- keys --------------------------------------------------------------------------------
 
@@ -422,3 +425,14 @@ def _ttl(kind: Any, where: str) -> Converter:
             raise UnreadableItem(f"{where}: {value} is not a number of seconds") from None
 
     return Converter(where, datetime, "N", encode, decode, optional=moment.optional, exact=exact)
+
+
+def former_names(where: str, given: Any) -> tuple[str, ...]:
+    """Return the names in `renamed_from=`; raise DeclarationError for anything else."""
+    names = given if isinstance(given, tuple) else (given,) if given != "" else ()
+    if not all(isinstance(each, str) and each for each in names) or len({*names}) < len(names):
+        raise DeclarationError(
+            f"{where}: renamed_from={given!r} is not a stored name, or a tuple of different ones: "
+            'write renamed_from="Order" or renamed_from=("OnlineOrder", "StoreOrder")'
+        )
+    return names

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, dataclass_transform
 
 import pydantic
@@ -71,7 +71,8 @@ class Entity:
         *,
         table: type[Table] | None = None,
         type_name: str | None = None,
-        renamed_from: str = "",
+        renamed_from: str | tuple[str, ...] = "",
+        renamed_when: Callable[[dict[str, Any]], bool] | None = None,
         write_once: bool = False,
         deletable: bool = False,
         variants: bool = False,
@@ -109,6 +110,7 @@ class Entity:
             is_write_once=write_once,
             is_deletable=deletable or not write_once,
             renamed_from=renamed_from,
+            renamed_when=renamed_when,
         )
         cls.__model__ = _validation_model(cls, declared)
         if isinstance(entity, VariantsMap):
@@ -261,11 +263,12 @@ def _check_base(entity: VariantsMap, type_name: str | None) -> None:
             f"{entity.name}: {entity.table.owner} has no type attribute, which tells variants "
             "apart; use type_attribute=…, or give each entity a key of its own"
         )
-    if type_name is not None:
-        raise DeclarationError(
-            f"{entity.name}: the base of variants has no items of its own; give its variants "
-            "type_name=…"
-        )
+    for option, given in (("type_name", type_name), ("renamed_from", entity.renamed_from)):
+        if given:
+            raise DeclarationError(
+                f"{entity.name}: the base of variants has no items of its own; give its variants "
+                f"{option}=…"
+            )
 
 
 _RESERVED = frozenset({"where", "scan", "changes_from", "model_config"})
@@ -322,7 +325,10 @@ def _dataclass_fields(entity: EntityMap) -> dict[str, Any]:
         (name, Any, dataclasses.field(default=None, init=attribute.role in ("", "ttl")))
         for name, attribute in entity.attributes.items()
     ]
-    holder: Any = dataclasses.make_dataclass(entity.name, fields)
+    # Without methods and a text of its signature, which take most of the time.
+    holder: Any = dataclasses.make_dataclass(
+        entity.name, fields, namespace={"__doc__": entity.name}, init=False, repr=False, eq=False
+    )
     made: dict[str, Any] = holder.__dataclass_fields__
     return made
 

@@ -28,7 +28,7 @@ without a filter only if the partition key is fixed, `Order.by_system_key(order_
 bounded by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if an
 attribute of its partition key equals a shard of the tenant. Any other query is refused.
 
-Invariants: keys are compared as typed values (see `partitions`). Expressions are never parsed: a
+Invariants: keys are compared as typed values (see `shards`). Expressions are never parsed: a
 Query is checked by the values of its QueryRequest, from which the expressions are rendered
 afterwards; one with expressions of its own is refused. A start key must be in the tenant's shards,
 unless it is the end of the previous page: a filtered page may end at an item that was left out, and
@@ -50,8 +50,13 @@ from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
-from tablewright.model.partitions import Partitions
-from tablewright.model.shards import SharedPartition, TenantShard, refuse_collisions, shard_value
+from tablewright.model.shards import (
+    Partitions,
+    SharedPartition,
+    TenantShard,
+    refuse_collisions,
+    shard_value,
+)
 from tablewright.plan.plan import AnyRequest
 from tablewright.plan.query_requests import OneOf, QueryRequest
 from tablewright.values import Item, Value

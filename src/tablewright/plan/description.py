@@ -26,6 +26,7 @@ from tablewright.design_description import (
     PartDescription,
     TemplateDescription,
     UniqueDescription,
+    describe_former,
     show_condition,
     show_key,
     show_places,
@@ -84,7 +85,7 @@ def describe_entity(entity: EntityMap) -> EntityDescription:
             for each in entity.attributes.values()
             if each.is_key_only
         },
-        renamed_from=entity.renamed_from,
+        renamed_from=describe_former(entity.renamed_from),
     )
 
 
@@ -161,7 +162,7 @@ def _describe_attribute(attribute: AttributeMap) -> AttributeDescription:
         default=None if default == "computed" else default,
         computes_default=default == "computed",
         role=attribute.role,
-        renamed_from=attribute.renamed_from,
+        renamed_from=describe_former(attribute.renamed_from),
     )
 
 

@@ -10,7 +10,8 @@ same plans.
                                ──returns──▶ Order(…) | None
 
 `Context` is what plans know about the database that runs them, and `Unready` what it cannot read
-yet; `model/databases/provision.py` finds out what that is.
+yet; `model/databases/provision.py` finds out what that is. A `Watch` replaces requests while a
+migration changes the items.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, DynamoDBError, IndexNotReady, UniqueNotReady
 from tablewright.mapping.attributes import UniqueMap
@@ -70,6 +72,8 @@ class Unready(Struct, frozen=True):
     #: Unique values that stored items may not have reserved: the type of the sentinels, and the
     #: type of the items.
     uniques: frozenset[tuple[str, str]] = frozenset()
+    #: Whether the table records a version of its design: then a migration makes them ready.
+    is_managed: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.indexes or self.places or self.uniques)
@@ -87,8 +91,8 @@ class Unready(Struct, frozen=True):
         if any((index, name) in self.places for name in entity.type_names):
             raise IndexNotReady(
                 f"{where} may lack items of {entity.name}: items that were stored before "
-                f"{key.name} was declared or changed do not have its keys yet. Run: "
-                f"{_backfill(entity)}"
+                f"{key.name} was declared or changed do not have its keys yet. "
+                f"{self._advice(entity)}"
             )
 
     def require_reserved(self, unique: UniqueMap, entity: EntityMap, table: str) -> None:
@@ -98,16 +102,18 @@ class Unready(Struct, frozen=True):
             raise UniqueNotReady(
                 f"{unique.key.name}: items of {entity.name} that were stored in the table "
                 f"{table!r} before this unique value was declared may not have reserved their "
-                f"values. Run: {_backfill(entity)}"
+                f"values. {self._advice(entity)}"
             )
+
+    def _advice(self, entity: EntityMap) -> str:
+        run, command = "Run", "backfill"
+        if self.is_managed:
+            run, command = "Run this, or wait until it has ended", "migrate apply"
+        design = entity.type.__module__.removeprefix("design ")
+        return f"{run}: tablewright {command} {design} TARGET (TARGET: where the table is)"
 
 
 READY = Unready({}, frozenset())
-
-
-def _backfill(entity: EntityMap) -> str:
-    design = entity.type.__module__.removeprefix("design ")
-    return f"tablewright backfill {design} TARGET (TARGET: where the table is)"
 
 
 class Context(Struct, frozen=True):
@@ -127,6 +133,8 @@ class Context(Struct, frozen=True):
     #: The indexes and unique values that are not ready yet, by table; shared by the databases of
     #: tenants.
     unready: dict[TableMap, Unready] | None = None
+    #: Sees every request; shared by all databases of a connection.
+    watch: Watch | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def check(self, request: AnyRequest) -> AnyRequest:
@@ -213,6 +221,21 @@ class Plan(Generic[T_co]):
         return changed
 
 
+class Watch(Protocol):
+    """Sees the requests of a database to tables whose items a migration can change.
+
+    The only one is in `plan/migration/admission.py`.
+    """
+
+    def is_needed(self) -> bool:
+        """Return whether the next request is to be replaced by `around(request)`."""
+        ...
+
+    def around(self, request: AnyRequest) -> Plan[bytes]:
+        """Return the plan to run instead of a request; its result is the response."""
+        ...
+
+
 class Together(Generic[T]):
     """A step that runs other plans: at the same time in an event loop, or one after the other.
 
@@ -250,6 +273,11 @@ def run(plan: Plan[T], context: Context, send: Send, whole: Plan[Any] | None = N
         return result
 
 
+def _unwatched(context: Context) -> Context:
+    """Return the context for the requests that a watch makes of one request."""
+    return replace(context, watch=None, tenant_check=None)
+
+
 def _perform(
     step: AnyRequest | Wait | Together[Any], context: Context, send: Send, whole: Plan[Any]
 ) -> bytes:
@@ -267,6 +295,8 @@ def _perform(
         return b""
     check = context.tenant_check  # without a call of `Context.check`: quicker
     request = step if check is None else check(step)
+    if context.watch is not None and context.watch.is_needed():
+        return run(context.watch.around(request), _unwatched(context), send, whole)
     if context.observe is None:
         return send(request.operation, request.body).body
     with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:
@@ -311,6 +341,8 @@ async def _perform_async(
         return b""
     check = context.tenant_check  # without a call of `Context.check`: quicker
     request = step if check is None else check(step)
+    if context.watch is not None and context.watch.is_needed():
+        return await run_async(context.watch.around(request), _unwatched(context), send, whole)
     if context.observe is None:
         return (await send(request.operation, request.body)).body
     with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:

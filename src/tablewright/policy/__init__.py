@@ -5,8 +5,8 @@
     pattern     wildcards and policy variables
     condition   one operator (StringLike, ...) and key of a Condition; ForAllValues, IfExists, Null
     document    statements and policies
-    resource    policies of a table, which name their users
-    principal   a user with policies: decides about access requests
+    principal   a user with policies: decides about access requests; policies of a table, which name
+                their users
 
 This package does not know tables, requests or HTTP. The engine derives the action, the resource and
 the condition keys from a request (`tablewright.engine.access.authorization`).
@@ -15,8 +15,13 @@ the condition keys from a request (`tablewright.engine.access.authorization`).
 from __future__ import annotations
 
 from tablewright.policy.document import AccessRequest, Decision, Policy, Statement, parse_policy
-from tablewright.policy.principal import Documents, Principal, as_principal
-from tablewright.policy.resource import ResourcePolicy, parse_resource_policy
+from tablewright.policy.principal import (
+    Documents,
+    Principal,
+    ResourcePolicy,
+    as_principal,
+    parse_resource_policy,
+)
 
 __all__ = [
     "AccessRequest",

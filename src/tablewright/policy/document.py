@@ -6,7 +6,7 @@
         "Condition": {"StringEquals": {"dynamodb:Select": "COUNT"}}}]}
 
 These policies are identity-based: they say what a user may do, and have no Principal element
-(`resource` adds it, for policies of tables). Every mistake raises an `InvalidValue` with its path,
+(`principal` adds it, for policies of tables). Every mistake raises an `InvalidValue` with its path,
 such as `Statement[0].Condition.StringEqual`.
 
 Invariants:

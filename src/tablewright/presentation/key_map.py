@@ -17,7 +17,7 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.blocks import NO_LINKS, Links
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.hues import attribute_hue, chip, entity_hue
+from tablewright.presentation.style import attribute_hue, chip, entity_hue
 
 LITERAL, IDENTIFIER = "fixed text", "an id, in the colour of the entity that it names"
 TIME, CHOICE = "a time", "a choice"

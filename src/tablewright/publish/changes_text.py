@@ -27,7 +27,7 @@ _STRUCTURE_ONLY = {
 
 def title(change: DesignChange) -> str:
     """Return what has changed in a table or an entity: `status: the attribute is renamed`."""
-    return f"{change.part}: {change.kind.title}" if change.part else change.kind.title
+    return f"{change.part}: {change.title}" if change.part else change.title
 
 
 def fields(assessed: AssessedChange, currency: str) -> list[tuple[str, str]]:
@@ -210,10 +210,11 @@ def change_members(assessed: AssessedChange) -> dict[str, Any]:
     change = assessed.change
     return {
         "kind": change.kind.name,
-        "title": change.kind.title,
+        "title": change.title,
         "table": change.table,
         "entity": change.entity,
         "part": change.part,
+        "former": change.former,
         "before": change.before,
         "after": change.after,
         "need": change.need.name.lower(),

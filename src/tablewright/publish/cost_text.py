@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright.cost.patterns import CostPart, PatternCost, PatternUnits
 from tablewright.cost.prices import GIGABYTE, Prices
-from tablewright.cost.report import CostComparison, CostReport, PatternChange
-from tablewright.cost.table_costs import CapacityCost
+from tablewright.cost.report import CapacityCost, CostComparison, CostReport, PatternChange
 from tablewright.cost.units import NOT_IN_INDEX
 
 #: How the units of a pattern that no check calls are marked.

@@ -6,8 +6,10 @@ depends on nothing but the declarations and the sample data.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tablewright.cost import PatternUnits, load_prices, load_rates, measure_units, price_trace
 from tablewright.errors import TablewrightError
@@ -172,3 +174,14 @@ def _tenancy(tenancy: Tenancy) -> Iterator[Block]:
     rows += [[Code(partition), "read, as all tenants"] for partition in tenancy.shared]
     yield Prose(f"A database scoped by `{tenancy.tenant}` can access these partitions:")
     yield Chart("The partitions of a tenant", ["partition", "access"], rows)
+
+
+def json_document(value: Any) -> str:
+    """Return a value as the text of a file: indented, with characters rather than escapes.
+
+    >>> print(json_document({"name": "Café"}), end="")
+    {
+      "name": "Café"
+    }
+    """
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.evolve import AssessedStep
+from tablewright.plan.migration.admission import runs_in_transition
 from tablewright.plan.migration.awaiting import awaited
 from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
+from tablewright.plan.migration.steps import MigrationStep
 from tablewright.presentation.values import plural
 from tablewright.publish.changes_text import cost_text
 
@@ -33,7 +35,15 @@ NOT_RECORDED = (
     "`tablewright migrate baseline` records it"
 )
 #: Of a table whose last migration can still be undone.
-NOT_COMPLETED = "`migrate rollback` can go back; `migrate complete` ends that"
+NOT_COMPLETED = (
+    "`migrate rollback` can go back to the old version, until `migrate complete` ends it"
+)
+
+#: What programs of the new version cannot do before stored items have what it needs.
+_REFUSED = {
+    Need.BACKFILL: "reads of new index keys raise IndexNotReady",
+    Need.RESERVATION: "uses of new unique values raise UniqueNotReady",
+}
 
 
 def step_fields(
@@ -47,21 +57,50 @@ def step_fields(
     return [("does", does), *costs, ("undo", step.undo)]
 
 
-def deployment(changes: Sequence[DesignChange]) -> str:
-    """Return when programs of the old and the new version can run."""
-    if all(each.runs_together for each in changes):
-        return "Programs of both versions can run before, during and after the migration."
-    if all(each.is_deployable or each.need is Need.TABLE_UPDATE for each in changes):
+def deployment(
+    changes: Sequence[DesignChange], steps: Sequence[MigrationStep], done: int = 0
+) -> str:
+    """Return when programs of the old and the new version can run; `done` steps are carried out."""
+    names = [each.name for each in steps]
+    if "await-programs" in names[:done] and all(map(runs_in_transition, changes)):
+        return "Programs of the old version have ended. Those of the new version can connect."
+    if "await-programs" not in names:
         return (
-            "Deploy the new version first: it can connect at once, and refuses what is not ready "
-            "yet. The old version cannot connect from the first step on; stop it before `verify` "
-            "ends, because what it writes lacks the new keys."
+            "Programs of both versions can run before, during and after the migration, until "
+            "`migrate complete`."
+        )
+    ends = (
+        "Programs of the old version can run until the step `await-programs`; from then on they "
+        "raise DesignMismatch."
+    )
+    is_deployable = all(each.need is Need.TABLE_UPDATE or each.is_deployable for each in changes)
+    if is_deployable or names[names.index("await-programs") + 1] == "verify":
+        start = "as soon as its indexes exist" if "create-index" in names else "at once"
+        refused = [
+            error for need, error in _REFUSED.items() if any(c.need is need for c in changes)
+        ]
+        until = f" Until the last step, {' and '.join(refused)}." if refused else ""
+        return (
+            f"Programs of the new version can connect {start}, beside those of the old one.{until} "
+            f"{ends}"
+        )
+    if all(each.need is Need.TABLE_UPDATE or runs_in_transition(each) for each in changes):
+        meanwhile = ", while the items are rewritten" if "rewrite" in names else ""
+        return (
+            f"{ends} Programs of the new version can connect when that step is done{meanwhile}. So "
+            "the interruption lasts about 15 seconds and a restart, however many items there are."
         )
     return (
-        "This needs downtime. Stop the programs of the old version first, also those that only "
-        "wait: the versions cannot run together, and what an old program changes after `verify` is "
-        "lost. Programs of the new version can connect after the last step."
+        f"{ends} Programs of the new version can connect after the last step. So this needs "
+        "downtime."
     )
+
+
+#: What a rollback means for programs.
+ROLLBACK = (
+    "programs of the new version can run until the step `await-programs`; programs of the old "
+    "version can connect after the last step"
+)
 
 
 def progress(state: MigrationState) -> str:

@@ -194,6 +194,8 @@ class Connection(Responder, asyncio.Protocol):
     def _continue(self) -> None:
         """In READY: handle the queue; when it is empty and the state is READY, read again."""
         while self._queue:
+            if self._transport.is_closing():  # the client has disconnected: see `connection_lost`
+                return
             entry = self._queue.popleft()
             if entry is None:
                 self._close()

@@ -8,8 +8,7 @@
 (4, b'body')
 """
 
-from tablewright.storage.copying import name_problem
-from tablewright.storage.file import APPLICATION_ID
+from tablewright.storage.file import APPLICATION_ID, name_problem
 from tablewright.storage.log import require_current_log
 from tablewright.storage.sandbox import Sandbox
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store

@@ -30,8 +30,7 @@ import apsw
 
 from tablewright.errors import StoreBusy, StoreClosed, StoreFailed, StoreForked
 from tablewright.storage.commit import WriteQueue, is_on_stack
-from tablewright.storage.copying import back_up, compact, truncate_log
-from tablewright.storage.file import connect
+from tablewright.storage.file import back_up, compact, connect, truncate_log
 from tablewright.storage.log import log_path, read_salts
 from tablewright.storage.sandbox import OpenSandbox, Restore, Sandbox
 from tablewright.storage.transaction import Snapshot, WriteTransaction

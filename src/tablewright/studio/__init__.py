@@ -1,6 +1,7 @@
 """The studio: a design and its data in the browser.
 
-    workspace   the design and the target: databases, tables, what may be written
+    workspace   the design with its findings and costs, and the target: databases, tables, what may
+                be written
     views/      one module for each view: a function from a request to a page or a response
     web/        the server with its routes, http, access (Host, token, cookie, Origin), and the
                 frame of pages
@@ -10,7 +11,6 @@
     patterns/   parameters as typed forms; runs and their requests; programs that do the same
     writes/     previews of writes, on an overlay above the target; applying what one has shown
     target/     tables, changes as they happen, statements, designs inferred from items
-    derived     findings, costs and documents of a design
     static/     style sheet, scripts, icon
 
     GET /items/shop?pk=USER%231  ──http──▶ WebRequest ──access──▶ ──server──▶ items.show

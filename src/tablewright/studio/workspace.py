@@ -12,6 +12,8 @@ True. The transport of a read-only target refuses every operation that writes, w
 
 A preview is kept here until its button is pressed: its page has a random token that is valid once.
 Only the last previews are kept; an older token, or one of a restarted studio, makes a new preview.
+
+The findings and costs of the design take a while to compute, so they are computed once.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from tablewright.cost import CostReport, Rates, load_prices, load_rates, price_trace
 from tablewright.engine import Engine
 from tablewright.errors import (
     DynamoDBError,
@@ -37,12 +40,14 @@ from tablewright.errors import (
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
 from tablewright.model.table import Table
-from tablewright.plan.plan import Context
-from tablewright.studio.derived import Analysis
+from tablewright.plan.inspection import entities_of
+from tablewright.plan.migration.inspecting import RequireAdmitted
+from tablewright.plan.plan import Context, Plan
+from tablewright.publish.advice import Finding, advise
 from tablewright.studio.target.inferring import Inference, infer_table
 from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
-from tablewright.verify import Design
+from tablewright.verify import Design, Trace, trace
 from tablewright.wire.operations import OPERATIONS, Access, may_change, touches
 from tablewright.wire.touches import Unclear
 
@@ -51,6 +56,46 @@ if TYPE_CHECKING:
 
 #: The live views that are open at the same time: each takes a thread of the server.
 MAX_LIVE_VIEWS = 8
+
+
+class Analysis:
+    """The findings and costs of a design. Several threads may use it."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._lock = threading.Lock()
+        self._findings: list[Finding] | None = None
+        self._trace: Trace | None = None
+
+    def findings(self) -> list[Finding]:
+        """Return the findings of `advise`. Raises DesignLoadError if the sample data cannot
+        be stored.
+        """
+        with self._lock:
+            if self._findings is None:
+                self._findings = advise(self._design, traced=self._traced())
+            return self._findings
+
+    def costs(self, calls: Mapping[str, float] | None = None) -> CostReport | None:
+        """Return the cost for these calls per second; by default, for the declared rates.
+
+        Return None if the units are not known: the sample data cannot be stored, or a check does
+        not run as expected.
+        """
+        declared = load_rates(self._design)
+        rates = declared if calls is None else Rates(dict(calls), declared.items)
+        try:
+            with self._lock:
+                traced = self._traced()
+            return price_trace(self._design, traced, rates=rates, prices=load_prices(None))
+        except TablewrightError:
+            return None
+
+    def _traced(self) -> Trace:
+        """Return the trace of the checks; the lock is held."""
+        if self._trace is None:
+            self._trace = trace(self._design)
+        return self._trace
 
 
 class ReadOnlyTarget(TablewrightError):
@@ -222,6 +267,12 @@ class Workspace:
             names={table: name for name, table in self.maps.items()}, secret=self._secret
         )
         return Database(transport or self.transport, context, self.tables, owned=False)
+
+    def require_admitted(self, plan: Plan[Any]) -> None:
+        """Raise DesignMismatch if a program with this design may not run a plan now."""
+        database = self.database()
+        for table in {entity.table: None for entity in entities_of(plan)}:
+            database.run(RequireAdmitted(table))
 
     def inference(self, name: str, *, ask: bool = False) -> Inference | None:
         """Return what a sample shows of a table without a design; None if nothing is known.

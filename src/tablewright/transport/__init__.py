@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tablewright.transport.in_process import Local
 from tablewright.transport.remote import Remote
-from tablewright.transport.targets import open_target
+from tablewright.transport.targets import Local, open_target
 from tablewright.transport.transport import AsyncTransport, Response, Transport
 
 __all__ = ["AsyncTransport", "Local", "Remote", "Response", "Transport", "open_target"]

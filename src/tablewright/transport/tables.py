@@ -33,6 +33,9 @@ from tablewright.transport.transport import Request, Steps, Wait
 
 log = logging.getLogger("tablewright")
 
+#: The states in which a table can be read and written.
+USABLE = frozenset({"ACTIVE", "UPDATING"})
+
 #: DynamoDB creates a table within seconds; with many indexes it takes minutes.
 POLL_SECONDS = 0.5
 MAX_POLLS = 600

@@ -1,7 +1,7 @@
 """Checks: what each pattern of a design must return, in a form that `verify` can run.
 
 A design has two functions. A design in one file has both in that file; a package has `sample` in
-its module `samples` and `checks` in its module `checks`:
+its module `samples` or `checks`, and `checks` in its module `checks`:
 
     def sample() -> list[Entity]                         realistic data
     def checks(stored: Stored) -> Iterator[Check]        one check for each row of its document

@@ -64,7 +64,7 @@ def load(name: str, bundled: Mapping[str, str]) -> Design:
         raise
     except (Exception, SystemExit) as error:
         raise DesignLoadError(f"{name} cannot be imported: {describe_failure(error)}") from error
-    tables = dict.fromkeys(table for part in modules for table in _tables(part))
+    tables = dict.fromkeys(_tables(modules))
     if not tables:
         raise DesignLoadError(
             f"{name} has no tables: declare or import a subclass of Table, an entity or a pattern"
@@ -160,17 +160,18 @@ def _import_submodules(module: ModuleType) -> list[ModuleType]:
     ]
 
 
-def _tables(module: ModuleType) -> Iterator[type[Table]]:
-    """Yield the tables of a module, and those of its entities and patterns."""
+def _tables(modules: list[ModuleType]) -> Iterator[type[Table]]:
+    """Yield the tables of modules, and those of their entities and patterns."""
     # A class whose declaration failed has no table.
     declared = {
         vars(table)["__table__"]: table
         for table in Table.__subclasses__()
         if "__table__" in vars(table)
     }
-    for value in vars(module).values():
+    classes = set(declared.values())
+    for value in (value for module in modules for value in vars(module).values()):
         pattern = getattr(value, "__pattern__", None)
-        if isinstance(value, type) and value in declared.values():
+        if isinstance(value, type) and value in classes:
             yield value
         elif isinstance(value, type) and "__entity__" in vars(value):
             yield declared[vars(value)["__entity__"].table]

@@ -12,8 +12,7 @@ ignored, and null is the same as a missing member, as on AWS.
 Invariant: the cost of a refused request is bounded by the limits, not by the size of the request.
 - If a list or map is longer than its limit, only the entries within the limit are read.
 - A list or map is read up to the tenth error. (A wrong type after that entry is not reported.)
-- A path is composed only for an error; the value in a message is truncated
-  (`tablewright.encoding.truncation`).
+- A path is composed only for an error; the value in a message is truncated (`errors.truncate`).
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, Union, cast, get_args, ge
 
 import msgspec
 
-from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
-from tablewright.errors import ValidationException
+from tablewright.errors import ELLIPSIS, MAX_ECHO_LENGTH, ValidationException, truncate
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import (
     Constraint,

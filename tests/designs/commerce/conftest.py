@@ -8,7 +8,7 @@ import pytest
 from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tablewright.designs.commerce import Commerce
-from tablewright.designs.commerce.samples import sample
+from tablewright.designs.commerce.checks import sample
 from tests.designs.commerce.support import NOW
 from tests.prepared import Prepare, with_tables
 from tests.transports import CapacityTransport

@@ -6,7 +6,7 @@ import pytest
 
 from tablewright import Engine, connect, put
 from tablewright.database import Database
-from tablewright.designs.menu.samples import sample
+from tablewright.designs.menu.checks import sample
 from tests.designs.menu.support import TABLES
 from tests.prepared import Prepare, with_tables
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from tablewright import Entity, Table, explain
 from tablewright.designs.menu import collection, composite, document, joins
-from tablewright.designs.menu.collection import samples as collection_samples
-from tablewright.designs.menu.composite import samples as composite_samples
-from tablewright.designs.menu.document import samples as document_samples
-from tablewright.designs.menu.joins import samples as joins_samples
+from tablewright.designs.menu.collection import checks as collection_checks
+from tablewright.designs.menu.composite import checks as composite_checks
+from tablewright.designs.menu.document import checks as document_checks
+from tablewright.designs.menu.joins import checks as joins_checks
 from tablewright.designs.menu.sample_menus import id_of
 from tests.designs.stored import scan
 
@@ -23,13 +23,13 @@ TABLES: dict[ModuleType, type[Table]] = {
     document: document.Document,
 }
 SAMPLES: dict[ModuleType, Callable[..., list[Entity]]] = {
-    collection: collection_samples.sample,
-    joins: joins_samples.sample,
-    composite: composite_samples.sample,
-    document: document_samples.sample,
+    collection: collection_checks.sample,
+    joins: joins_checks.sample,
+    composite: composite_checks.sample,
+    document: document_checks.sample,
 }
 LUNCH = id_of("Lunch")
-LUNCH_SORT = document_samples.sort_id_of("Lunch")
+LUNCH_SORT = document_checks.sort_id_of("Lunch")
 DESSERTS = id_of("Lunch", "Desserts")
 PIE = id_of("Lunch", "Desserts", "Apple Pie")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
-from tablewright.designs.menu.document.samples import sort_id_of
+from tablewright.designs.menu.document.checks import sort_id_of
 from tablewright.designs.menu.sample_menus import id_of
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys
 

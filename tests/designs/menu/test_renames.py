@@ -11,7 +11,7 @@ import pytest
 from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
-from tablewright.designs.menu.document.samples import sort_id_of
+from tablewright.designs.menu.document.checks import sort_id_of
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
 from tablewright.errors import AlreadyExists
 from tablewright.verify import changed

@@ -128,7 +128,7 @@ def test_the_error_names_both_keys_and_the_guide(engine: Engine) -> None:
         "  Task, the index gsi1: stored as GSI1PK=STATUS#{status}, GSI1SK=TASK#{task_id}, declared "
         "as GSI1PK=STATE#{status}, GSI1SK=TASK#{task_id}\n"
         "Declare the keys as they are stored, or rewrite the stored keys: see 'Change a key' in "
-        "the guide 'Changing a design', or run `tablewright help changes`"
+        "the guide 'Tables without a version', or run `tablewright help changes`"
     )
     assert refused.value.differences == (
         KeyDifference(

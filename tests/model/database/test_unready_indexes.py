@@ -407,7 +407,7 @@ def test_a_role_that_may_not_read_the_record_connects(engine: Engine) -> None:
     policy = {"Version": "2012-10-17", "Statement": statements}
     db = connect(engine, Second)
     limited = Local(engine, as_principal(policy))
-    assert not run(Provision(Second.__table__, create=False), db._context, limited.send)
+    assert not run(Provision(Second.__table__, create=False), db._context, limited.send).unready
     # What was refused before is refused, although it cannot be looked up again.
     assert not is_ready(connect(engine, Second, policy=policy), Task.owned("ann"))
 

@@ -22,13 +22,53 @@ class Note(Entity, table=Desk):
 CASES: list[tuple[Any, dict[str, Any], str]] = [
     (Entity, {"tabel": Desk}, "A(Entity, tabel=…): unknown option 'tabel'; did you mean 'table'?"),
     (WriteOnce, {"writeonce": True}, "unknown option 'writeonce'; did you mean 'write_once'?"),
-    (Entity, {"colour": 1}, "'colour'; Entity takes table, type_name, renamed_from, write_once"),
+    (Entity, {"colour": 1}, "'colour'; Entity takes table, type_name, renamed_from, renamed_when"),
     (Table, {"nmae": "desk"}, "A(Table, nmae=…): unknown option 'nmae'; did you mean 'name'?"),
     (Table, {"ttl": "x"}, "unknown option 'ttl'; Table takes name, pk, sk, type_attribute"),
     (Aggregate, {"table": Desk}, "unknown option 'table'; Aggregate takes none"),
     (Projection[Note], {"table": Desk}, "unknown option 'table'; Projection takes none"),
     (Input[Note], {"exlude": ()}, "unknown option 'exlude'; did you mean 'exclude'?"),
 ]  # fmt: skip
+
+
+FORMER: list[tuple[dict[str, Any], str]] = [
+    ({"renamed_from": ("Memo", "")}, "A: renamed_from=('Memo', '') is not a stored name"),
+    ({"renamed_from": ["Memo"]}, "A: renamed_from=['Memo'] is not a stored name, or a tuple"),
+    ({"renamed_from": ("Memo", "Memo")}, "or a tuple of different ones"),
+    ({"renamed_from": ("A", "Memo")}, "A: renamed_from= has 'A', the type of its own items"),
+    ({"renamed_when": lambda item: True}, "A: renamed_when= is for an entity with former items"),
+    ({"renamed_from": "Memo", "renamed_when": True}, "A: renamed_when=True is not a function"),
+    ({"renamed_from": "Memo", "variants": True}, "give its variants renamed_from=…"),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), FORMER)
+def test_former_types_that_cannot_be_meant_are_refused(options: dict[str, Any], told: str) -> None:
+    class Notes(Table, name="notes"): ...
+
+    note_id = attr()
+
+    def fill(body: dict[str, Any]) -> None:
+        body.update(__annotations__={"note_id": Attr[str]}, note_id=note_id)
+        body["primary"] = key("NOTE" / note_id, "NOTE")
+
+    with refused(told):
+        types.new_class("A", (Entity,), {"table": Notes, **options}, fill)
+
+
+@pytest.mark.parametrize("first", [None, lambda item: True])
+def test_a_split_without_a_function_in_each_part_is_refused(first: Any) -> None:
+    class Notes(Table, name="notes"): ...
+
+    class AnyNote(Entity, table=Notes, variants=True):
+        note_id: Attr[str] = attr()
+        primary = key("NOTE" / note_id, "NOTE")
+
+    class Short(AnyNote, renamed_from="Note", renamed_when=first): ...
+
+    with refused("Long and Short are both renamed from 'Note'; declare in both"):
+
+        class Long(AnyNote, renamed_from=("Note", "Text")): ...
 
 
 @pytest.mark.parametrize(("base", "options", "told"), CASES)

@@ -9,7 +9,7 @@ import pytest
 from tablewright import Engine, connect, create
 from tablewright.database import Database
 from tests.model.tenancy.market import USERS, Inventory, Market, everything_of
-from tests.prepared import Prepare
+from tests.prepared import Prepare, checked
 from tests.things import Things
 
 
@@ -28,9 +28,15 @@ def prepare() -> Prepare:
 
 
 @pytest.fixture
-def db(engine: Engine) -> Iterator[Database]:
-    yield connect(engine, Market, Things, cursor_secret="secret")
-    assert engine.check()
+def engine(prepare: Prepare) -> Iterator[Engine]:
+    """An engine with these items. What a test writes is checked, and undone."""
+    with checked(prepare) as engine:
+        yield engine
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    return connect(engine, Market, Things, cursor_secret="secret")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from tests.model.tenancy.market import (
     order_id,
     s,
 )
-from tests.prepared import prepared
+from tests.prepared import checked
 from tests.transports import record_requests
 
 # -- filtered indexes ------------------------------------------------------------------------------
@@ -62,9 +62,8 @@ def mingle(engine: Engine) -> None:
 @pytest.fixture
 def mingled() -> Iterator[Database]:
     """Five orders of the user a, each between sixty of others in every index."""
-    with prepared(mingle) as engine:
+    with checked(mingle) as engine:
         yield connect(engine, Market)
-        assert engine.check()
 
 
 def numbers(orders: Any) -> list[int]:

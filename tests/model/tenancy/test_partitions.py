@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tablewright.mapping.key_condition import SortCondition
-from tablewright.model.partitions import Partitions
+from tablewright.model.shards import Partitions
 from tests.model.tenancy.market import s
 
 OWN = Partitions.of([(s("A#x"), False), (s("B#x#"), True), (s("C#x#"), True), ({"N": "7"}, False)])

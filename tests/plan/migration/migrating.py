@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from tablewright.errors import DynamoDBError
 from tablewright.mapping.item_kind import record_key
 from tablewright.model.databases.provision import definition
 from tablewright.model.description import describe_design
-from tablewright.plan.migration.executing import Version
+from tablewright.plan.migration.executing import MigrationProgress, Version
 from tablewright.plan.migration.migrate import Apply, Baseline, Complete, Rollback
 from tablewright.plan.plan import Context, Plan, Together, Wait
 from tablewright.transport.transport import RetriesExhausted
@@ -134,6 +135,17 @@ def drive(plan: Plan[Any], target: Engine | Send, waits: list[float] | None = No
                 step = steps.send(answer)
     except StopIteration as end:
         return end.value
+
+
+def interrupt(engine: Engine, command: str, side: Side, step: str) -> None:
+    """Run a command until a step begins."""
+
+    def stop(progress: MigrationProgress) -> None:
+        if progress.step.name == step:
+            raise Stopped
+
+    with suppress(Stopped):
+        drive(migration(command, side, progress=stop), engine)
 
 
 def items(engine: Engine) -> list[Item]:

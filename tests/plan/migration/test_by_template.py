@@ -116,7 +116,8 @@ def test_a_migration_waits_for_what_a_template_does(stack: Stack) -> None:
     db = opened(stack)
     (done,) = migrations.apply(db, Store, by_template=True, progress=stack.follow)
     assert [each.name for each in done.steps] == [
-        *("check", "create-index", "enable-stream", "rewrite", "verify", "enable-ttl", "switch"),
+        *("check", "create-index", "enable-stream", "rewrite", "await-programs", "verify"),
+        *("enable-ttl", "switch"),
     ]
     assert stack.awaited == [
         "the index gsi1, until it is ACTIVE",

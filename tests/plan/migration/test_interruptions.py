@@ -27,7 +27,14 @@ def slow(name: str) -> Any:
 
 
 #: A design for each kind of step.
-NAMES = [slow("several changes"), slow("ttl added"), slow("stream added"), "index key changed"]
+NAMES = [
+    *map(slow, ("several changes", "ttl added", "stream added", "entity split", "entities merged")),
+    "index key changed",
+]
+
+
+#: Designs whose items are rewritten and cleaned.
+SWEPT = ["several changes", "unique key changed", "entity split", "entities merged"]
 
 
 def at_every_request(
@@ -63,7 +70,7 @@ def test_apply_continues_after_any_request(name: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["rollback", "complete"])
-@pytest.mark.parametrize("name", [slow("several changes"), slow("unique key changed"), "ttl added"])
+@pytest.mark.parametrize("name", [*map(slow, SWEPT), "ttl added"])
 def test_rollback_and_complete_continue_after_any_request(name: str, command: str) -> None:
     pair = PAIRS[name]
     side = pair.old if command == "rollback" else pair.new
@@ -84,7 +91,7 @@ def test_rollback_and_complete_continue_after_any_request(name: str, command: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["several changes", "unique key changed"])
+@pytest.mark.parametrize("name", SWEPT)
 def test_an_interrupted_migration_is_undone_also_in_two_runs(name: str) -> None:
     pair = PAIRS[name]
     before = items(stored(pair))

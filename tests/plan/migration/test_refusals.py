@@ -6,18 +6,34 @@ from typing import Any
 
 import pytest
 
-from tablewright import Engine, attr, connect, create, key
+from tablewright import (
+    GSI,
+    Attr,
+    Engine,
+    Entity,
+    Table,
+    attr,
+    connect,
+    create,
+    index,
+    key,
+    migrations,
+)
 from tablewright.errors import (
+    AccessDeniedException,
+    DeclarationError,
     DuplicateValues,
     InvalidValue,
     MigrationRefused,
 )
 from tablewright.plan.migration.migrate import Baseline
+from tablewright.plans import backfill
 from tests.plan.migration.migrating import (
     PAIRS,
     RECORDS,
     Stopped,
     drive,
+    items,
     migration,
     sending,
     stop_before,
@@ -88,7 +104,7 @@ def test_a_fill_of_another_type_is_refused() -> None:
 def test_a_unique_value_that_is_too_long_for_a_key_is_listed() -> None:
     pair = PAIRS["unique added"]
     engine = stored(pair, [{**RECORDS[0], "email": "x" * 2100}])
-    refused(engine, pair.new, MigrationRefused, "1 items (.|\n)*too long for a key")
+    refused(engine, pair.new, MigrationRefused, "1 item (.|\n)*too long for a key")
 
 
 def test_an_item_that_becomes_too_large_is_named() -> None:
@@ -222,6 +238,87 @@ def test_a_preview_writes_nothing() -> None:
     found = drive(migration("apply", pair.new).preview(), send)  # type: ignore[attr-defined]
 
     assert [each.name for each in found.steps] == [
-        "check", "create-index", "rewrite", "verify", "switch",
+        "check", "create-index", "await-programs", "rewrite", "verify", "switch",
     ]  # fmt: skip
     assert set(seen) == {"DescribeTable", "DescribeTimeToLive", "GetItem"}
+
+
+def test_a_backfill_for_another_version_is_refused() -> None:
+    pair = PAIRS["place added"]
+    engine = stored(pair)
+    before = whole(engine)
+    with connect(engine, pair.new.table) as db, pytest.raises(MigrationRefused, match="migrate"):
+        db.run(backfill(pair.new.table))
+    assert whole(engine) == before
+    drive(migration("apply", pair.new), engine)
+    with connect(engine, pair.new.table) as db:
+        db.run(backfill(pair.new.table))
+
+
+def test_an_index_that_was_replaced_under_its_name_is_compared_as_it_is() -> None:
+    class First(Table, name="replaced"):
+        gsi1 = GSI("G1PK", "G1SK", project="KEYS_ONLY")
+
+    class Note(Entity, table=First, type_name="Note"):
+        note: Attr[str] = attr()
+        primary = key("NOTE" / note, "NOTE")
+        listed = index(First.gsi1, "LIST", "NOTE" / note)
+
+    class Second(Table, name="replaced"):
+        gsi1 = GSI("G1PK", "G1SK")
+
+    class NextNote(Entity, table=Second, type_name="Note"):
+        note: Attr[str] = attr()
+        text: Attr[str] = attr(fill="")
+        primary = key("NOTE" / note, "NOTE")
+        listed = index(Second.gsi1, "LIST", "NOTE" / note)
+
+    engine = Engine(":memory:")
+    with connect(engine, First) as db:
+        db.run(create(Note(note="a")))
+    migrations.baseline(engine, First)
+    with pytest.raises(MigrationRefused, match="DynamoDB cannot change an index"):
+        migrations.apply(engine, Second)
+    remove = {"Delete": {"IndexName": "gsi1"}}
+    engine.call("UpdateTable", {"TableName": "replaced", "GlobalSecondaryIndexUpdates": [remove]})
+    connect(engine, Second, update=True).close()  # creates it again, with all attributes
+    migrations.apply(engine, Second)
+    with connect(engine, Second) as db:
+        assert [each.text for each in db.run(NextNote.listed())] == [""]
+
+
+def test_a_table_that_is_being_restored_is_refused() -> None:
+    pair = PAIRS["place added"]
+    engine = stored(pair)
+    before = items(engine)
+
+    def send(operation: str, body: dict[str, Any]) -> bytes:
+        answer = sending(engine)(operation, body)
+        restoring = b'"TableStatus":"CREATING"'
+        return answer.replace(b'"TableStatus":"ACTIVE"', restoring)
+
+    with pytest.raises(MigrationRefused, match=r"is CREATING.*run the command again"):
+        drive(migration("apply", pair.new, lease_seconds=0), send)
+    with pytest.raises(MigrationRefused, match="is CREATING"):
+        drive(migration("apply", pair.new).preview(), send)  # type: ignore[attr-defined]
+    assert items(engine) == before
+
+
+@pytest.mark.parametrize("action", ["UpdateItem", "ConditionCheckItem", "Scan", "GetItem"])
+def test_a_missing_permission_is_named_and_no_item_is_changed(action: str) -> None:
+    pair = PAIRS["place added"]
+    engine = stored(pair)
+    before = items(engine)
+    allow = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}
+    deny = {"Effect": "Deny", "Action": f"dynamodb:{action}", "Resource": "*"}
+    policy = {"Version": "2012-10-17", "Statement": [allow, deny]}
+    limited = connect(engine, pair.old.table, policy=policy)
+    with pytest.raises(AccessDeniedException, match=f"dynamodb:{action}"):
+        migrations.apply(limited, pair.new.table, lease_seconds=0)
+    assert items(engine) == before
+    migrations.apply(engine, pair.new.table, lease_seconds=0)
+
+
+def test_a_value_of_another_type_is_refused_when_it_is_declared() -> None:
+    with pytest.raises(DeclarationError, match="note: fill= is not valid"):
+        filling(7)

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from tablewright import Engine, connect
-from tablewright.errors import DesignMismatch, TablewrightError
+from tablewright import Engine, attr, connect, connect_async, create
+from tablewright.errors import DesignMismatch, TablewrightError, UniqueNotReady
+from tablewright.observe import RequestEvent
+from tablewright.plan.migration import admission
 from tests.plan.migration.migrating import (
     PAIRS,
     Stopped,
     drive,
-    in_pages,
+    interrupt,
     migration,
     record,
     sending,
     stop_before,
     stored,
+    whole,
 )
-from torture.migration_designs import Side
+from torture.migration_designs import Side, base, by_state, optional, side
 
-#: Which versions may connect before a migration, while it runs, after it, and when it is completed.
-PHASES: dict[str, tuple[str, str, str, str]] = {
-    "index key changed": ("old", "", "new", "new"),
-    "entity renamed": ("old", "", "new", "new"),
-    "attributes renamed": ("old", "", "new", "new"),
-    "optional attribute renamed": ("old", "", "new", "new"),
-    "attribute retyped": ("old", "", "new", "new"),
-    "attribute made required": ("old", "", "new", "old new"),
-    "required attribute added": ("old", "", "new", "new"),
-    "unique added": ("old new", "new", "new", "new"),
-    "unique removed": ("old", "", "new", "old new"),
-    "place added": ("old new", "new", "new", "new"),
-    "attribute added": ("old new", "old new", "old new", "old new"),
-    "version added": ("old new", "old new", "old new", "old new"),
-    "history added": ("old new", "old new", "old new", "old new"),
+#: Which versions may connect before a migration, when it has begun, before its last step, after it,
+#: and when it is completed.
+PHASES: dict[str, tuple[str, str, str, str, str]] = {
+    "index key changed": ("old", "old", "new", "new", "new"),
+    "entity renamed": ("old", "old", "new", "new", "new"),
+    "attributes renamed": ("old", "old", "new", "new", "new"),
+    "optional attribute renamed": ("old", "old", "new", "new", "new"),
+    "attribute retyped": ("old", "old", "new", "new", "new"),
+    "attribute made required": ("old new", "old new", "new", "new", "new"),
+    "required attribute added": ("old new", "old new", "new", "new", "new"),
+    "unique added": ("old new", "old new", "new", "new", "new"),
+    "unique removed": ("old", "", "new", "new", "new"),
+    "place added": ("old new", "old new", "new", "new", "new"),
+    "attribute added": ("old new", "old new", "old new", "old new", "old new"),
+    "version added": ("old new", "old new", "old new", "old new", "old new"),
+    "history added": ("old new", "old new", "old new", "old new", "old new"),
 }
 
 
@@ -66,6 +72,8 @@ def test_programs_are_served_by_phase(name: str) -> None:
     found.append(served(engine, name))
     begun(engine, name)
     found.append(served(engine, name))
+    interrupt(engine, "apply", PAIRS[name].new, "switch")
+    found.append(served(engine, name))
     drive(migration("apply", PAIRS[name].new), engine)
     found.append(served(engine, name))
     drive(migration("complete", PAIRS[name].new), engine)
@@ -84,17 +92,110 @@ def test_after_a_rollback_programs_are_served_as_before(name: str) -> None:
     assert served(engine, name) == PHASES[name][0]
 
 
-@pytest.mark.parametrize("pages", [1, 2, 3])
-def test_no_program_is_served_while_a_rollback_runs(pages: int) -> None:
+@pytest.mark.parametrize(("step", "versions"), [("check", "new"), ("rewrite", ""), ("finish", "")])
+def test_no_program_is_served_while_a_rollback_writes(step: str, versions: str) -> None:
     pair = PAIRS["entity renamed"]
     engine = stored(pair)
     drive(migration("apply", pair.new), engine)
-    with pytest.raises(Stopped):
-        drive(
-            migration("rollback", pair.old),
-            stop_before(8 + pages * 3, in_pages(sending(engine))),
-        )
-    assert served(engine, "entity renamed") == ""
+    interrupt(engine, "rollback", pair.old, step)
+    assert served(engine, "entity renamed") == versions
+
+
+@pytest.mark.parametrize("name", ["place added", "unique added"])
+def test_a_rollback_ends_programs_that_read_what_it_removes(name: str) -> None:
+    pair = PAIRS[name]
+    engine = stored(pair)
+    drive(migration("apply", pair.new), engine)
+    interrupt(engine, "rollback", pair.old, "clean")
+    assert served(engine, name) == ""
+    drive(migration("rollback", pair.old), engine)
+    assert served(engine, name) == "old new"
+
+
+@pytest.mark.parametrize("name", ["attributes renamed", "place added"])
+def test_a_connected_program_notices_that_it_is_no_longer_served(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "RECHECK_SECONDS", 0.0)
+    pair = PAIRS[name]
+    engine = stored(pair)
+    db = connect(engine, pair.old.table)
+    before = whole(engine)
+    db.run(pair.old.entity.primary("t1"))
+    drive(migration("apply", pair.new), engine)
+    with pytest.raises(DesignMismatch, match="cannot run together"):
+        db.run(pair.old.entity.primary("t1"))
+    drive(migration("rollback", pair.old), engine)
+    assert whole(engine) == before
+    db.run(pair.old.entity.primary("t1"))  # it is served again
+
+
+def test_a_connected_program_in_an_event_loop_notices_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "RECHECK_SECONDS", 0.0)
+    pair = PAIRS["attributes renamed"]
+    engine = stored(pair)
+
+    async def work() -> None:
+        async with connect_async(engine, pair.old.table) as db:
+            await db.run(pair.old.entity.primary("t1"))
+            drive(migration("apply", pair.new), engine)
+            with pytest.raises(DesignMismatch, match="cannot run together"):
+                await db.run(pair.old.entity.primary("t1"))
+
+    asyncio.run(work())
+
+
+def test_the_record_is_read_again_only_when_that_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = PAIRS["attributes renamed"]
+    engine, events = stored(pair), list[RequestEvent]()
+    db = connect(engine, pair.old.table, observe=events.append)
+    events.clear()
+    db.run(pair.old.entity.primary("t1"))
+    assert len(events) == 1
+    monkeypatch.setattr(admission, "RECHECK_SECONDS", 0.0)
+    db = connect(engine, pair.old.table, observe=events.append)
+    events.clear()
+    db.run(pair.old.entity.primary("t1"))
+    assert [event.operation for event in events] == ["GetItem", "GetItem"]
+
+
+def test_a_program_that_may_not_read_the_record_is_not_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "RECHECK_SECONDS", 0.0)
+    pair = PAIRS["attribute added"]
+    engine = stored(pair)
+    policy = {
+        "Version": "2012-10-17",
+        "Statement": {
+            "Effect": "Allow",
+            "Action": "dynamodb:GetItem",
+            "Resource": "*",
+            "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "T*"}},
+        },
+    }
+    db = connect(engine, pair.old.table, policy=policy)
+    assert db.run(pair.old.entity.primary("t1")) is not None
+    assert db.run(pair.old.entity.primary("t1")) is not None
+
+
+def test_an_executor_waits_for_programs_before_it_changes_what_they_read() -> None:
+    pair, waits = PAIRS["attributes renamed"], list[float]()
+    engine = stored(pair)
+    drive(migration("apply", pair.new, program_seconds=15), engine, waits)
+    assert sum(waits) == 15
+    waits.clear()
+    drive(migration("complete", pair.new, program_seconds=15), engine, waits)
+    assert not waits  # the old version was refused before
+
+
+def test_a_unique_value_that_is_not_ready_names_the_migration() -> None:
+    pair = PAIRS["unique added"]
+    db = connect(stored(pair), pair.new.table)
+    with pytest.raises(UniqueNotReady, match="until it has ended: tablewright migrate apply"):
+        db.run(create(pair.new.make({"tid": "t9", **dict.fromkeys(pair.new.names, "x"), "n": 1})))
 
 
 def test_a_refused_program_is_told_the_change_and_the_command() -> None:
@@ -108,3 +209,13 @@ def test_a_refused_program_is_told_the_change_and_the_command() -> None:
     drive(migration("complete", pair.new), engine)
     with pytest.raises(TablewrightError, match=r"renamed: Thing -> Item(.|\n)*later version"):
         connect(engine, pair.old.table)
+
+
+def test_a_third_version_is_refused_if_it_cannot_run_with_the_one_that_is_migrated_to() -> None:
+    pair = PAIRS["optional attribute renamed"]
+    engine = stored(pair)
+    third = side(base(note=optional(), more=(str, attr(fill="x"))), by_state)
+    connect(engine, third.table).close()
+    interrupt(engine, "apply", pair.new, "rewrite")
+    with pytest.raises(DesignMismatch, match="cannot run together"):
+        connect(engine, third.table)

@@ -6,7 +6,7 @@ import pytest
 
 from tablewright import Engine, Table
 from tests.plan.writes.bank import Bank, Branches
-from tests.prepared import Prepare, prepared
+from tests.prepared import Prepare, checked
 
 
 @pytest.fixture
@@ -17,6 +17,5 @@ def tables() -> tuple[type[Table], ...]:
 @pytest.fixture
 def engine(prepare: Prepare) -> Iterator[Engine]:
     """An engine in memory. What a test writes is checked, and undone."""
-    with prepared(prepare) as engine:
+    with checked(prepare) as engine:
         yield engine
-        assert engine.check()

@@ -4,12 +4,13 @@ migrate plan       the changes, and the steps that carry them out; nothing is wr
 migrate apply      carries them out; run again, it continues
 migrate status     which version a table is prepared for, and how far a migration is
 migrate rollback   goes back to the version before
-migrate complete   removes what only the version before needs
+migrate complete   ends the version before, and removes what only that needs
 migrate baseline   records what the items of a table without a record are prepared for
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,7 +27,6 @@ from tablewright.errors import DuplicateValues, MigrationRefused
 from tablewright.presentation.printing import (
     make_console,
     print_fields,
-    print_grid,
     print_text,
     print_title,
 )
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from tablewright import Table
     from tablewright.migrations import (
+        ExecutorOptions,
         MigrationPlan,
         MigrationProgress,
         MigrationReport,
@@ -52,17 +53,21 @@ migrate = add_group(
 
 TABLE = option("The name of the table, if it differs from the design or is one of several.")
 RATE = option(
-    "The maximum number of write units in a second. Default: as many as the table takes.", min=1.0
+    "The most write units in a second, such as 500, or a share of the write capacity of the table, "
+    "such as 25%. Default: as many as the table takes.",
+    metavar="UNITS|SHARE%",
 )
 
 #: What follows `migrate apply`.
 NEXT = (
-    "start the new version; then `migrate complete` removes what only the old one needs, or "
-    "`migrate rollback` goes back"
+    "deploy the new version, unless it runs already. Then `migrate complete` ends the old version "
+    "and removes what only that needs, or `migrate rollback` goes back"
 )
 BY_TEMPLATE = flag(
-    "Indexes, TTL and stream are changed by a template: wait until the table is so.", "--template"
+    "A template changes indexes, TTL and stream: wait until it has, and do not change them.",
+    "--template",
 )
+NO_WAIT = flag("Do not wait for connected programs to notice; only if no program is connected.")
 
 
 @add_command(to=migrate)
@@ -72,10 +77,11 @@ def plan(
     table: str | None = TABLE,
     json: bool = flag("Print the changes and steps as JSON."),
 ) -> None:
-    """Show what leads from the version that a table is prepared for to this design.
+    """Show the changes and the steps that prepare a table and its items for this design.
 
-    Lists the changes, what breaks while programs of both versions run, and the steps that `migrate
-    apply` takes. Nothing is written. Exit code 1: there is something to do.
+    Compares the design with the version that the table records, lists the steps that `migrate
+    apply` takes, and says when programs of the old and the new version can run. Nothing is
+    written. Exit code 1: there is something to do.
     """
     from tablewright import migrations
 
@@ -94,15 +100,16 @@ def apply_changes(
     design: DesignName,
     target: Target,
     table: str | None = TABLE,
-    rate: float | None = RATE,
+    rate: str | None = RATE,
     by_template: bool = BY_TEMPLATE,
+    no_wait: bool = NO_WAIT,
     yes: Yes = False,
 ) -> None:
     """Prepare a table and its items for this design.
 
     Shows the steps and asks before it begins. To continue an interrupted run, run the same command
-    again. What the version before reads stays until `migrate complete`; `migrate rollback` goes
-    back. Old and new programs can run meanwhile if the plan says so.
+    again. What the old version reads stays until `migrate complete`; `migrate rollback` goes back.
+    The steps say when programs of the old and the new version can run meanwhile.
 
     With --template, deploy the template before or meanwhile: the command waits until its indexes
     are ACTIVE.
@@ -111,12 +118,14 @@ def apply_changes(
 
     for chosen in _tables(design, table):
         with exit_on_error():
+            units = _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table)
-        _print_plan(make_console(), found, rate, by_template=by_template)
+        _print_plan(make_console(), found, units, by_template=by_template)
         if found.steps:
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
-            _run(migrations.apply, target, chosen, table, rate, by_template=by_template)
+            options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+            _run(migrations.apply, target, chosen, table, options)
             typer.echo(f"{found.table}: {NEXT}")
 
 
@@ -125,25 +134,32 @@ def rollback(
     design: DesignName,
     target: Target,
     table: str | None = TABLE,
-    rate: float | None = RATE,
+    rate: str | None = RATE,
     by_template: bool = BY_TEMPLATE,
+    no_wait: bool = NO_WAIT,
     yes: Yes = False,
 ) -> None:
     """Go back to the version before the last migration.
 
-    DESIGN is that version: check out its revision first. The command prepares all items for it
-    again, and removes what the new version has added. It is possible until `migrate complete`.
+    DESIGN is that version: check out its revision first. The command ends programs of the new
+    version, prepares all items for the old one again, and removes what the new one has added.
+    Unless both versions can run together, programs of the old version can connect after the last
+    step. A rollback is possible until `migrate complete`.
     """
     from tablewright import migrations
+    from tablewright.publish import migration_text
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
         with exit_on_error():
+            _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="rollback")
         _print_removal(found)
+        typer.echo(f"{name}: {migration_text.ROLLBACK}")
         if not yes:
             confirm(f"this undoes the migration of the table {name} at {target}")
-        _run(migrations.rollback, target, chosen, table, rate, by_template=by_template)
+        options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+        _run(migrations.rollback, target, chosen, table, options)
 
 
 @add_command(to=migrate)
@@ -154,36 +170,31 @@ def complete(
     delete_removed: bool = flag(
         "Delete the items of entities that the design no longer has. Make a dump first."
     ),
-    rate: float | None = RATE,
+    rate: str | None = RATE,
     by_template: bool = BY_TEMPLATE,
+    no_wait: bool = NO_WAIT,
     yes: Yes = False,
 ) -> None:
-    """Remove what only the version before needs: attributes, sentinels and indexes.
+    """End the old version, and remove what only that needs: attributes, sentinels and indexes.
 
-    Programs of that version must have ended. This cannot be undone.
+    Programs of the old version that still run raise DesignMismatch. This cannot be undone.
     """
     from tablewright import migrations
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
         with exit_on_error():
+            _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="complete")
         _print_removal(found)
         lost = " and deletes the items of removed entities" if delete_removed else ""
         if not yes:
             confirm(
-                f"this removes what only the version before needs from the table {name} at "
-                f"{target}{lost}; it cannot be undone"
+                f"this ends the old version and removes what only that needs from the table {name} "
+                f"at {target}{lost}; it cannot be undone"
             )
-        _run(
-            migrations.complete,
-            target,
-            chosen,
-            table,
-            rate,
-            delete_removed=delete_removed,
-            by_template=by_template,
-        )
+        options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+        _run(migrations.complete, target, chosen, table, options, delete_removed=delete_removed)
 
 
 @add_command(to=migrate)
@@ -214,7 +225,8 @@ def baseline(
     """Record which version of a design the items of a table are prepared for.
 
     DESIGN is the version that the running programs have. All items are compared with it first.
-    From then on, programs of versions that the items are not prepared for cannot connect.
+    From then on, programs of versions that the items are not prepared for cannot connect. Restart
+    the programs: those that are connected notice migrations only after they connect again.
     """
     from tablewright import migrations
 
@@ -230,7 +242,10 @@ def baseline(
                         f"match the design: `{listed}` lists them; nothing was recorded"
                     )
             migrations.baseline(target, chosen, table_name=table)
-        say(f"{name}: recorded that its items are prepared for {design}")
+        say(
+            f"{name}: recorded that its items are prepared for {design}; restart the programs, so "
+            "that they notice migrations"
+        )
 
 
 def _compare(target: str, table: type[Table], name: str) -> StoredReport:
@@ -259,13 +274,37 @@ def _read(command: Callable[..., list[T]], design: str, target: str, table: str 
         return [each for one in tables for each in command(target, one, table_name=table)]
 
 
+def _write_units(
+    target: str, table: type[Table], name: str | None, rate: str | None
+) -> float | None:
+    """Return how many write units in a second a rate is; refuse it before anything is asked."""
+    from tablewright import migrations
+
+    if rate is None:
+        return None
+    units = migrations.write_units(target, table, rate, table_name=name)
+    if rate.strip().endswith("%"):
+        shown = name or table.__table__.name
+        say(
+            f"{shown}: a rate of {rate.strip()} is {units:g} write units in a second, of the "
+            "lowest capacity of the table and its global indexes"
+        )
+    return units
+
+
+def _executor_options(rate: str | None, *, by_template: bool, no_wait: bool) -> ExecutorOptions:
+    """Return the options of a command that writes."""
+    seconds = 0.0 if no_wait else None
+    return {"units_per_second": rate, "by_template": by_template, "program_seconds": seconds}
+
+
 def _run(
     command: Callable[..., list[MigrationReport]],
     target: str,
     table: type[Table],
     name: str | None,
-    rate: float | None,
-    **options: Any,
+    options: ExecutorOptions,
+    **more: Any,
 ) -> None:
     """Run a command with progress bars, and print what it has done."""
     with (
@@ -274,17 +313,15 @@ def _run(
         _progress() as report,
     ):
         try:
-            (done,) = command(
-                target, table, table_name=name, progress=report, units_per_second=rate, **options
-            )
+            reported: ExecutorOptions = {**options, "progress": report}
+            (done,) = command(target, table, table_name=name, **reported, **more)
         except DuplicateValues as error:
-            header = ("unique value", "value", "item", "item with the same value")
-            rows = ((each.unique, each.value, each.key, each.other) for each in error.duplicates)
-            print_grid(header, rows)
+            for each in error.duplicates:
+                typer.echo(f"{each.unique}: {each.value}\n  {each.key}\n  {each.other}")
             fail(
-                "these items share values that must be unique; none of them was changed. Change or "
-                "delete some of them, for example with `tablewright sql`, and run the same command "
-                "again"
+                "these items share values that must be unique; their values were not changed. "
+                "Change or delete some of them, for example with `tablewright sql`, and run the "
+                "same command again"
             )
     if not done.steps:
         typer.echo(f"{done.table}: nothing to do")
@@ -306,9 +343,16 @@ def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
                 say(f"{progress.table}: waiting for a template: {progress.awaits}")
                 return
             name = f"{progress.number}/{progress.steps} {progress.step}"
-            show(name, progress.items, progress.expected)
+            if progress.step.name in _SWEEPS:
+                show(name, progress.items, progress.expected)
+            if progress.items == 0 and not (sys.stderr.isatty() and progress.step.name in _SWEEPS):
+                say(f"{progress.table}: {name}")
 
         yield report
+
+
+#: The steps that read all items.
+_SWEEPS = frozenset({"check", "rewrite", "verify", "clean"})
 
 
 # -- printing --------------------------------------------------------------------------------------
@@ -342,12 +386,12 @@ def _print_plan(
     console.print()
     for name in plan.unfilled:
         print_text(console, f"{name} is required and has no fill=: {migration_text.UNFILLED}")
-    print_text(console, migration_text.deployment(plan.changes))
+    print_text(console, migration_text.deployment(plan.changes, plan.steps, plan.done))
 
 
 def _print_removal(plan: MigrationPlan) -> None:
     """Print the steps of a rollback or a completion, and which stored values they remove."""
-    typer.echo(f"{plan.table}: {', '.join(map(str, plan.steps))}")
+    typer.echo(f"{plan.table}: the steps are {', '.join(map(str, plan.steps))}")
     if plan.removes:
         typer.echo(f"{plan.table}: removes the stored values of {', '.join(plan.removes)}")
 

@@ -66,14 +66,44 @@ def _is_live(word: str) -> bool:
     return is_target(word) and not is_other
 
 
+def require_design(word: str, reason: str) -> tuple[str, str]:
+    """Return the name of a design, and its git revision; "" for the design as it is.
+
+    Exit for a word that names something else, with the reason why that is not enough.
+    """
+    name, revision = _split_revision(word)
+    kinds = {
+        "a lock file": name.endswith(LOCK_SUFFIX),
+        "a template": _is_template(name),
+        "a target": not revision and _is_live(word),
+    }
+    for kind, is_it in kinds.items():
+        if is_it:
+            fail(f"{word} is {kind}, which has no access patterns: {reason}")
+    return name, revision
+
+
+def _split_revision(word: str) -> tuple[str, str]:
+    """Return what a word names, and its git revision; "" if it has none."""
+    if "@" not in word or Path(word).exists():
+        return word, ""
+    name, _, revision = word.partition("@")
+    if not name or not revision:
+        fail(f"{word}: write DESIGN@REVISION, such as shop.py@main")
+    return name, revision
+
+
+def _is_template(word: str) -> bool:
+    path = Path(word)
+    return path.suffix in TEMPLATE_SUFFIXES or (path.is_dir() and bool("/" in word or path.suffix))
+
+
 def _read(word: str) -> Side:
     from tablewright.evolve import DesignVersion, describe_version, read_file, read_lock_file
 
     path = Path(word)
-    if "@" in word and not path.exists():
-        name, _, revision = word.partition("@")
-        if not name or not revision:
-            fail(f"{word}: write DESIGN@REVISION, such as shop.py@main")
+    name, revision = _split_revision(word)
+    if revision:
         shown = f"{name} at {revision}"
         if name.endswith(LOCK_SUFFIX):
             description = read_lock(file_at(revision, name), shown)
@@ -82,7 +112,7 @@ def _read(word: str) -> Side:
         return Side(DesignVersion(shown, "design", description_at(revision, name), file))
     if path.suffix == LOCK_SUFFIX:
         return Side(read_lock_file(path))
-    if path.suffix in TEMPLATE_SUFFIXES or (path.is_dir() and ("/" in word or path.suffix)):
+    if _is_template(word):
         return Side(read_file(path))
     design = load_design(word)
     return Side(describe_version(design, word, word if word.endswith(".py") else ""), design)

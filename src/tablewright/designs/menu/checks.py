@@ -1,4 +1,4 @@
-"""Checks of the menu: the same patterns in each variant."""
+"""Sample data and checks of the menu: the same menus and the same patterns in each variant."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tablewright import Entity
 from tablewright.designs.menu.collection import checks as collection
 from tablewright.designs.menu.composite import checks as composite
 from tablewright.designs.menu.document import checks as document
@@ -18,6 +19,11 @@ VARIANTS = {
     "composite": composite,
     "document": document,
 }
+
+
+def sample() -> list[Entity]:
+    """Return the sample menus, once for each variant."""
+    return [entity for variant in VARIANTS.values() for entity in variant.sample()]
 
 
 def checks(stored: Stored) -> Iterator[Check]:

@@ -1,7 +1,7 @@
-"""The operations: each converts a request into a step, in a module of its own.
+"""The operations: each converts a request into a step.
 
-The table of operations (`tablewright.wire.operations`) says in which one. `find_operation` imports
-an operation with its first request: most programs use few of them.
+The table of operations (`tablewright.wire.operations`) says which module has it. `find_operation`
+imports an operation with its first request: most programs use few of them.
 
 DynamoDB ignores unknown members, and so does the HTTP endpoint. In process, where no SDK checks
 calls, this would make a write with a misspelled `ConditionExpresion` unconditional. So members

@@ -1,4 +1,8 @@
-"""DescribeTable, ListTables and DeleteTable.
+"""Tables that exist: describe, list and delete them, their tags and their time to live.
+
+    DescribeTable, ListTables, DeleteTable
+    TagResource, UntagResource, ListTagsOfResource
+    UpdateTimeToLive, DescribeTimeToLive          the attribute with the expiry time of items
 
 A table no longer exists when DeleteTable returns. The rows of a large table are deleted in the
 background; a table with the same name can be created meanwhile. Its stream is closed and can be
@@ -7,16 +11,42 @@ read until its records are trimmed.
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
+import msgspec
+
 from tablewright.engine.change_log.streams import close_streams
 from tablewright.engine.maintenance import delete_tree
-from tablewright.engine.step import ReadContext, WriteContext, reads, writes
+from tablewright.engine.step import (
+    ReadContext,
+    ReadStep,
+    WriteContext,
+    WriteStep,
+    reads,
+    table_name,
+    writes,
+)
+from tablewright.engine.tables.definition import check_tag_characters, check_tags
 from tablewright.engine.tables.describe import describe, describe_deleted, take_page
-from tablewright.errors import ResourceInUseException, ValidationException
+from tablewright.engine.tables.table import StoredTable
+from tablewright.errors import (
+    ResourceInUseException,
+    ResourceNotFoundException,
+    ValidationException,
+)
 from tablewright.limits import MAX_LISTED_TABLES
-from tablewright.wire.requests import DeleteTableInput, DescribeTableInput, ListTablesInput
+from tablewright.wire.requests import (
+    DeleteTableInput,
+    DescribeTableInput,
+    DescribeTimeToLiveInput,
+    ListTablesInput,
+    ListTagsOfResourceInput,
+    TagResourceInput,
+    UntagResourceInput,
+    UpdateTimeToLiveInput,
+)
 
 
 @reads
@@ -59,3 +89,91 @@ def delete_table(request: DeleteTableInput, context: WriteContext) -> dict[str, 
             delete_tree(catalog, tx, tree)
     catalog.remove_table(tx, table.name)
     return {"TableDescription": description}
+
+
+_TABLE_ARN = re.compile(r"arn:[^:]+:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]{3,255}")
+
+
+def tag_resource(request: TagResourceInput) -> WriteStep:
+    _check_arn(request.resource_arn)
+    if not request.tags:
+        raise ValidationException("Atleast one Tag needs to be provided as Input.")
+    check_tag_characters(request.tags)
+
+    def run(context: WriteContext) -> None:
+        table = _find_table(context, request.resource_arn)
+        tags = dict(table.schema.tags) | {tag.key: tag.value for tag in request.tags}
+        _save_tags(context, table, tags)
+
+    return WriteStep(run)
+
+
+def untag_resource(request: UntagResourceInput) -> WriteStep:
+    _check_arn(request.resource_arn)
+    if not request.tag_keys:
+        raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
+
+    def run(context: WriteContext) -> None:
+        table = _find_table(context, request.resource_arn)
+        gone = set(request.tag_keys)
+        _save_tags(context, table, {k: v for k, v in table.schema.tags if k not in gone})
+
+    return WriteStep(run)
+
+
+def list_tags_of_resource(request: ListTagsOfResourceInput) -> ReadStep:
+    _check_arn(request.resource_arn)
+
+    def run(context: ReadContext) -> dict[str, Any]:
+        context.catalog.refresh(context.snapshot)
+        tags = _find_table(context, request.resource_arn).schema.tags
+        return {"Tags": [{"Key": key, "Value": value} for key, value in tags]}
+
+    return ReadStep(run)
+
+
+def _check_arn(arn: str) -> None:
+    if not _TABLE_ARN.fullmatch(arn):
+        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+
+
+def _find_table(context: ReadContext, arn: str) -> StoredTable:
+    table = context.catalog.tables.get(table_name(arn))
+    if table is None:
+        raise ResourceNotFoundException(
+            f"Requested resource not found: ResourcArn: {arn} not found"
+        )
+    return table
+
+
+def _save_tags(context: WriteContext, table: StoredTable, tags: dict[str, str]) -> None:
+    context.catalog.save_schema(
+        context.tx, msgspec.structs.replace(table.schema, tags=check_tags(tags))
+    )
+
+
+@writes
+def update_time_to_live(request: UpdateTimeToLiveInput, context: WriteContext) -> dict[str, Any]:
+    name, enabled = request.specification.attribute_name, request.specification.enabled
+    schema = context.find_table_for_control_plane(request.table_name).schema
+    current = schema.ttl_attribute
+    if enabled and current == name:
+        raise ValidationException("TimeToLive is already enabled")
+    if (enabled and current is not None) or (not enabled and current not in (None, name)):
+        raise ValidationException(
+            f"TimeToLive is active on a different AttributeName: current AttributeName is {current}"
+        )
+    if not enabled and current is None:
+        raise ValidationException("TimeToLive is already disabled")
+    changed = msgspec.structs.replace(schema, ttl_attribute=name if enabled else None)
+    context.catalog.save_schema(context.tx, changed)
+    return {"TimeToLiveSpecification": {"Enabled": enabled, "AttributeName": name}}
+
+
+@reads
+def describe_time_to_live(request: DescribeTimeToLiveInput, context: ReadContext) -> dict[str, Any]:
+    name = context.find_table_for_control_plane(request.table_name).schema.ttl_attribute
+    description = {"TimeToLiveStatus": "DISABLED"}
+    if name is not None:
+        description = {"TimeToLiveStatus": "ENABLED", "AttributeName": name}
+    return {"TimeToLiveDescription": description}

@@ -18,7 +18,7 @@ from contextlib import closing
 from threading import Lock
 from typing import Any, TypeAlias
 
-from tablewright.engine.realism.settings import Realism
+from tablewright.engine.realism import Realism
 from tablewright.storage import Row, Snapshot, Tree, WriteTransaction
 
 #: The size and body of a row; None if there is no such row.

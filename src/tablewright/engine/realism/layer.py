@@ -20,8 +20,8 @@ from tablewright.engine.access.authorization import StoredTables
 from tablewright.engine.access.requested_access import requested_accesses
 from tablewright.engine.contributors import KeyCounts
 from tablewright.engine.operations.statements import merge_errors
+from tablewright.engine.realism import Realism
 from tablewright.engine.realism.lag import LaggingSnapshot, RecordingTransaction, ReplacedRows
-from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
     Kind,

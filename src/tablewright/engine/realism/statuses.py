@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 
 from tablewright.engine.operations.update_table import takes_time
-from tablewright.engine.realism.settings import Realism
+from tablewright.engine.realism import Realism
 from tablewright.errors import (
     DynamoDBError,
     LimitExceededException,

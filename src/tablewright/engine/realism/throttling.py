@@ -29,7 +29,7 @@ from tablewright.engine.access.requested_access import (
     format_keys,
     requested_accesses,
 )
-from tablewright.engine.realism.settings import Realism
+from tablewright.engine.realism import Realism
 from tablewright.engine.step import table_name
 from tablewright.engine.tables.describe import table_arn
 from tablewright.engine.tables.table import StoredTable

@@ -12,9 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from tablewright.encoding.truncation import join_truncated
 from tablewright.engine.tables.describe import effective_warm_throughput
-from tablewright.errors import InvalidValue, ValidationException, invalid
+from tablewright.errors import InvalidValue, ValidationException, invalid, join_truncated
 from tablewright.limits import (
     MAX_CAPACITY_UNITS,
     MAX_GLOBAL_INDEXES,

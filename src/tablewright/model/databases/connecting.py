@@ -80,8 +80,8 @@ def connect(
     transport, owned = open_transport(target, durability, sweep_seconds)
     database = Database(transport, context, tables, owned=owned)
     try:
-        for plan in _provisions(database, create, update=update):
-            database._set_unready(plan.table, database.run(plan))
+        plans = _provisions(database, create, update=update)
+        database._set_provided({each.table: database.run(each) for each in plans})
     except BaseException:
         database.close()
         raise
@@ -113,8 +113,8 @@ def connect_async(
         transport, owned = open_transport(target, durability, sweep_seconds)
         database = AsyncDatabase(transport, context, tables, owned=owned)
         try:
-            for plan in _provisions(database, create, update=update):
-                database._set_unready(plan.table, await database.run(plan))
+            plans = _provisions(database, create, update=update)
+            database._set_provided({each.table: await database.run(each) for each in plans})
         except BaseException:
             await database.close()
             raise

@@ -26,9 +26,10 @@ from tablewright.errors import (
     UnsupportedOperation,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.databases.provision import FindUnready
+from tablewright.model.databases.provision import FindUnready, Provided
 from tablewright.model.databases.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
+from tablewright.plan.migration.admission import ProgramWatch
 from tablewright.plan.plan import Context, Plan, Unready, run, run_async
 from tablewright.plan.reads.query import Query
 from tablewright.plan.writes.several import transact
@@ -111,6 +112,15 @@ class AnyDatabase:
             fix = f"use for_tenant({' or '.join(known)})"
         raise InvalidValue(f"for_tenant({given}): {fix}")
 
+    def _set_provided(self, tables: Mapping[TableMap, Provided]) -> None:
+        """Record what was found when the tables were opened."""
+        watch = ProgramWatch()
+        for table, found in tables.items():
+            self._set_unready(table, found.unready)
+            if found.revision is not None:
+                watch.add(table, self._context.names[table], found.revision)
+                self._context = msgspec.structs.replace(self._context, watch=watch)
+
     def _set_unready(self, table: TableMap, unready: Unready) -> None:
         """Record which indexes of a table cannot be read."""
         found = self._context.unready
@@ -127,8 +137,8 @@ class AnyDatabase:
         return [(table, unready[table]) for table in self._context.names if table in unready]
 
     def _unscoped_context(self) -> Context:
-        """Return the context without the check of a tenant."""
-        return msgspec.structs.replace(self._context, tenant_check=None)
+        """Return the context without the check of a tenant, and for requests to records."""
+        return msgspec.structs.replace(self._context, tenant_check=None, watch=None)
 
     def __repr__(self) -> str:
         names = ", ".join(self._context.names.values())

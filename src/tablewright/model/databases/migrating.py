@@ -30,16 +30,17 @@ from tablewright.model.databases.provision import Prepare, definition
 from tablewright.model.description import describe_design
 from tablewright.model.table import Table
 from tablewright.plan.migration.executing import Report, Version
+from tablewright.plan.migration.inspecting import ReadRevision
 from tablewright.plan.migration.migrate import (
     Apply,
     Baseline,
     Complete,
     MigrationPlan,
     MigrationReport,
-    ReadRevision,
     Rollback,
 )
 from tablewright.plan.migration.revision import Command, Revision
+from tablewright.plan.migration.write_rate import ResolveRate, read_rate
 from tablewright.plan.plan import Context
 
 #: A target as `connect` takes it, or a database that is open.
@@ -75,15 +76,19 @@ def plan(
 class ExecutorOptions(TypedDict, total=False):
     """The options of the commands that write.
 
-    `units_per_second` limits the write units. With `by_template`, a template changes indexes, TTL
-    and stream: their steps wait until the table is so, however long that takes, and `progress` says
-    what is awaited. If another executor is at work, a command waits `lease_seconds` to see whether
-    it makes progress, and raises MigrationBusy if it does.
+    `units_per_second` limits the write units: a number, or a share of the write capacity of the
+    table, such as "25%" (`plan/migration/write_rate.py`). With `by_template`, a template changes
+    indexes, TTL and stream: their steps wait until the table is so, however long that takes, and
+    `progress` says what is awaited. If another executor is at work, a command waits `lease_seconds`
+    to see whether it makes progress, and raises MigrationBusy if it does. A step
+    `await-programs` waits `program_seconds` (by default 15) until connected programs that it stops
+    have noticed; 0 is for tables that no program is connected to.
     """
 
     progress: Report | None
-    units_per_second: float | None
+    units_per_second: float | str | None
     lease_seconds: float
+    program_seconds: float | None
     by_template: bool
 
 
@@ -96,9 +101,11 @@ def apply(
     """Prepare tables and their items for the declared version; run it again to continue.
 
     `ExecutorOptions` describes the options. Raises MigrationRefused if the change cannot be carried
-    out, and DuplicateValues if stored items share a unique value; then nothing was changed.
+    out, DuplicateValues if stored items share a unique value, and InvalidValue for a rate that is
+    none, or is a share of a table without a capacity; then nothing was changed.
     """
     with _opened(target, tables, table_name) as database:
+        _check_rate(database, tables, options.get("units_per_second"))
         return [database.run(Apply(version_of(database, each), **options)) for each in tables]
 
 
@@ -114,6 +121,7 @@ def rollback(
     `apply`.
     """
     with _opened(target, tables, table_name) as database:
+        _check_rate(database, tables, options.get("units_per_second"))
         return [database.run(Rollback(version_of(database, each), **options)) for each in tables]
 
 
@@ -130,6 +138,7 @@ def complete(
     `apply`.
     """
     with _opened(target, tables, table_name) as database:
+        _check_rate(database, tables, options.get("units_per_second"))
         return [
             database.run(
                 Complete(version_of(database, each), delete_removed=delete_removed, **options)
@@ -162,6 +171,27 @@ def status(
             )
             for each in tables
         ]
+
+
+def write_units(
+    target: Target, table: type[Table], rate: float | str, *, table_name: str | None = None
+) -> float:
+    """Return how many write units in a second `units_per_second=rate` is, for the table as it is.
+
+    Raises InvalidValue for what is no rate, and for a share of a table without a capacity.
+    """
+    read = read_rate(rate)
+    with _opened(target, (table,), table_name) as database:
+        return database.run(ResolveRate(table.__table__, read))
+
+
+def _check_rate(
+    database: Database, tables: tuple[type[Table], ...], rate: float | str | None
+) -> None:
+    """Raise InvalidValue for a rate that cannot be kept, before anything is changed."""
+    if rate is not None:
+        for each in tables:
+            database.run(ResolveRate(each.__table__, read_rate(rate)))
 
 
 def version_of(database: Database, table: type[Table]) -> Version:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import msgspec
+from msgspec import Struct
 
 from tablewright.backoff import Backoff
 from tablewright.errors import (
@@ -45,37 +46,43 @@ from tablewright.plan.backfill.index_record import (
     refuse_differences,
     stop_awaiting,
 )
-from tablewright.plan.migration.revision import require_served
+from tablewright.plan.migration.admission import admit
+from tablewright.plan.migration.revision import Revision
 from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready, Wait
 from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_changes import Part, differences
 from tablewright.table_description import IndexDescription, TableDescription, read_ttl
 from tablewright.transport.tables import (
+    USABLE,
     add_indexes,
     describe_table,
     index_states,
     wait_until_active,
 )
 
-#: The states in which a table can be read and written.
-_USABLE = frozenset({"ACTIVE", "UPDATING"})
 #: How long the process that creates a table may take to enable its TTL.
 TTL_FOLLOWS = Backoff(attempts=8, first=0.1, longest=0.5)
 _UPDATE_ADDS = "connect(…, update=True) adds it"
 
 
-class Provision(Plan[Unready]):
-    """Create the table if it is missing, or check that it is as declared.
+class Provided(Struct, frozen=True):
+    """What was found when a table was opened."""
 
-    Return which indexes cannot be read yet.
-    """
+    #: Which indexes cannot be read yet.
+    unready: Unready
+    #: What the table records about the versions of its design.
+    revision: Revision | None = None
+
+
+class Provision(Plan[Provided]):
+    """Create the table if it is missing, or check that it is as declared."""
 
     def __init__(self, table: TableMap, *, create: bool, update: bool = False) -> None:
         self.table = table
         self._create = create
         self._update = update
 
-    def _steps(self, context: Context) -> Steps[Unready]:
+    def _steps(self, context: Context) -> Steps[Provided]:
         table, name = self.table, context.name_of(self.table)
         declared = definition(table, name)
         names = set(declared.index_names)
@@ -90,8 +97,8 @@ class Provision(Plan[Unready]):
             yield from self._make(declared)
             if self._update:
                 yield from begin_record(table, name, names)
-            return READY
-        if found.state.status not in _USABLE:
+            return Provided(READY)
+        if found.state.status not in USABLE:
             found = yield from wait_until_active(name, names)
         differences = compare(declared, found) + self._compare_stream(declared, found)
         lacking = _unready_indexes(declared, found)
@@ -102,7 +109,7 @@ class Provision(Plan[Unready]):
             with suppress(AccessDeniedException):
                 record = yield from read_record(table, name)
         if record is not None and record.revision is not None:
-            require_served(table, name, record.revision)
+            admit(table, name, record.revision)
         awaited = frozenset() if record is None else record.awaited
         missing = [each for each in missing_indexes(declared, found) if each not in awaited]
         if not self._update:
@@ -128,7 +135,8 @@ class Provision(Plan[Unready]):
             lacking = {}
         if ttl is not None:
             yield from _enable_ttl(name, ttl)
-        return _unready(table, lacking, record)
+        revision = None if record is None else record.revision
+        return Provided(_unready(table, name, lacking, record), revision)
 
     def _compare_stream(
         self, declared: TableDescription, found: TableDescription
@@ -207,10 +215,10 @@ class Prepare(Plan[Unready]):
         record = yield from read_record(table, name)
         if self._record:
             if record is not None:
-                _require_served(table, name, record)
+                _require_admitted(table, name, record)
             record = yield from _extend_record(table, name, found, record)
             yield from await_indexes(table, name, missing_indexes(declared, found))
-        return _unready(table, _unready_indexes(declared, found), record)
+        return _unready(table, name, _unready_indexes(declared, found), record)
 
 
 def _extend_record(
@@ -223,14 +231,14 @@ def _extend_record(
         record = yield from begin_record(table, name, present)
     record = yield from extend_record(table, name, record)
     # Another process may have recorded another design meanwhile.
-    _require_served(table, name, record)
+    _require_admitted(table, name, record)
     return record
 
 
-def _require_served(table: TableMap, name: str, record: IndexRecord) -> None:
+def _require_admitted(table: TableMap, name: str, record: IndexRecord) -> None:
     """Raise DesignMismatch if stored items are not prepared for the declared design."""
     if record.revision is not None:
-        require_served(table, name, record.revision)
+        admit(table, name, record.revision)
     else:
         refuse_differences(name, record.differences(table.entities).values())
 
@@ -261,14 +269,20 @@ class FindUnready(Plan[Unready]):
             return self._known
         declared = definition(table, name)
         lacking = {} if found is None else _unready_indexes(declared, found)
-        return _unready(table, lacking, record)
+        return _unready(table, name, lacking, record)
 
 
-def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | None) -> Unready:
+def _unready(
+    table: TableMap, name: str, lacking: dict[str, str], record: IndexRecord | None
+) -> Unready:
     """Return which indexes of a table cannot be read; `lacking` says why some are not usable."""
     if record is None:
         return Unready(lacking, frozenset()) if lacking else READY
-    return Unready(lacking, record.incomplete(table), record.unreserved(table)) or READY
+    places, uniques = record.incomplete(table), record.unreserved(table)
+    if record.revision is not None:
+        admission = admit(table, name, record.revision)
+        places, uniques = places | admission.places, uniques | admission.uniques
+    return Unready(lacking, places, uniques, record.revision is not None) or READY
 
 
 def _unready_indexes(declared: TableDescription, found: TableDescription) -> dict[str, str]:

@@ -32,6 +32,7 @@ from tablewright.errors import (
     DeclarationError,
     DuplicateValues,
     InvalidValue,
+    MigrationRefused,
     UnreadableItem,
     ValidationException,
 )
@@ -43,6 +44,7 @@ from tablewright.plan import facts
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
 from tablewright.plan.backfill.throttling import Pace, Paced, retry_throttled
+from tablewright.plan.migration.admission import declared_version, item_changes
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
 from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.scan import Scan
@@ -211,6 +213,7 @@ class Backfill(Plan[int]):
         reservations = Reservations(self._name, pace, dry_run=self._dry_run)
         record = yield from index_record.read_record(self._table, name)
         if record is not None:
+            self._refuse_other_version(name, record)
             yield from self._replace_descriptions(name, record)
         position = self._position(record, texts)
         if position is None and record is not None and record.position and not self._dry_run:
@@ -260,6 +263,18 @@ class Backfill(Plan[int]):
             return self._scan._request(context)[0]
         members = {"TableName": context.name_of(self._table), "ConsistentRead": True}
         return QueryRequest("Scan", members, Selection(None))
+
+    def _refuse_other_version(self, name: str, record: index_record.IndexRecord) -> None:
+        """Raise MigrationRefused if the table records another version: that is to be migrated."""
+        revision = record.revision
+        if revision is not None:
+            declared = declared_version(self._table, revision)
+            if item_changes(revision.design, declared, name):
+                raise MigrationRefused(
+                    f"the table {name!r} records the version of the design that its items are "
+                    "prepared for, and this is another one; programs of that version may write "
+                    "meanwhile. Migrate it: tablewright migrate apply DESIGN TARGET"
+                )
 
     def _replace_descriptions(self, name: str, record: index_record.IndexRecord) -> Steps[None]:
         """Record the changed keys: programs of the old design can no longer connect.

@@ -191,7 +191,7 @@ def refuse_differences(table: str, differences: Collection[KeyDifference]) -> No
             f"the keys that the design declares for the table {table!r} differ from the stored "
             f"keys, so reads would miss stored items:\n  {listed}\n"
             "Declare the keys as they are stored, or rewrite the stored keys: see 'Change a key' "
-            "in the guide 'Changing a design', or run `tablewright help changes`",
+            "in the guide 'Tables without a version', or run `tablewright help changes`",
             tuple(differences),
         )
 

@@ -33,7 +33,7 @@ from tablewright.plan.migration.awaiting import (
     awaited,
     is_reached,
 )
-from tablewright.plan.migration.orphans import delete_orphans, find_orphans, kind_by_key
+from tablewright.plan.migration.orphans import delete_orphans, find_orphans
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -41,15 +41,9 @@ from tablewright.plan.migration.revision import (
     SweepPosition,
     lost_lease,
 )
-from tablewright.plan.migration.rewriting import Leftovers, Rewriter
+from tablewright.plan.migration.rewriting import ItemRewrite, Leftovers, Rewriter, kind_by_key
 from tablewright.plan.migration.steps import MigrationStep
-from tablewright.plan.migration.sweep import (
-    Compute,
-    ItemRewrite,
-    RateLimit,
-    read_page,
-    write_changes,
-)
+from tablewright.plan.migration.sweep import Compute, RateLimit, read_page, write_changes
 from tablewright.plan.plan import Context, Request, Steps, Wait
 from tablewright.plan.reads.several import item_identity
 from tablewright.plan.writes.action import Action, Verdict
@@ -108,6 +102,10 @@ class Work(Struct, frozen=True):
     target: TableDesign
     #: How far an earlier run is.
     state: MigrationState | None = None
+    #: Whether items may have been written by programs of both versions when the command begins.
+    is_mixed: bool = False
+    #: The versions that no program may have any more, by their fingerprints.
+    ended: frozenset[str] = frozenset()
     #: Whether the items of removed entities are deleted.
     deletes_removed: bool = False
     #: The types of items that are renamed.
@@ -126,7 +124,8 @@ class StepRun:
         limit: RateLimit,
         report: Report | None,
         *,
-        by_template: bool = False,
+        by_template: bool,
+        program_seconds: float | None,
     ) -> None:
         self._work = work
         self._executor = executor
@@ -135,8 +134,9 @@ class StepRun:
         self._limit = limit
         self._progress = report
         self._by_template = by_template
+        self._program_seconds = program_seconds
         self._table = work.version.table
-        self.state = work.state or MigrationState(work.command, work.steps)
+        self.state = work.state or MigrationState(work.command, work.steps, is_mixed=work.is_mixed)
         self.changed = 0
         self.reserved = 0
         self._number = 0
@@ -153,6 +153,8 @@ class StepRun:
                 yield from self._await(step)
             case "check":
                 yield from self._check(step)
+            case "await-programs":
+                yield from self._executor.wait_for_programs(self._program_seconds)
             case "create-index":
                 wanted = [each for each in structure.global_indexes if each.name == step.part]
                 yield from self._executor.keep_alive(add_indexes(name, wanted))
@@ -160,7 +162,7 @@ class StepRun:
                 view = step.part if step.name == "enable-stream" else None
                 yield from self._executor.keep_alive(_set_stream(name, view))
             case "rewrite":
-                yield from self._sweep(step, self._rewritten, reserves=True)
+                yield from self._sweep(step, self._work.rewriter.change, reserves=True)
             case "verify":
                 yield from self._verify(step)
             case "enable-ttl" | "disable-ttl":
@@ -174,7 +176,8 @@ class StepRun:
                 yield from self._executor.keep_alive(_delete_index(name, step.part))
             case "switch" | "finish":
                 yield from self._record_indexes()
-                yield from self._executor.switch(self._work.design, self._work.previous)
+                work = self._work
+                yield from self._executor.switch(work.design, work.previous, work.ended)
                 return  # the state ends with it
         self.state = replace(self.state, done=number, position=None)
         yield from self._executor.save(self.state)
@@ -203,23 +206,6 @@ class StepRun:
 
     # -- items -----------------------------------------------------------------------------------
 
-    def _rewritten(self, item: Item) -> ItemRewrite | None:
-        found = self._work.rewriter.rewrite(item)
-        if found is None:
-            return self._retyped(item)
-        entity, wanted = found
-        if wanted == item:
-            return None
-        names = sorted({*item, *wanted})
-        values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
-        watched = {*self._work.rewriter.watched(entity, item), *values}
-        return ItemRewrite(item, values, sorted(watched - {*self._table.attributes}))
-
-    def _retyped(self, item: Item) -> ItemRewrite | None:
-        """Return the new type of a sentinel, if that is renamed."""
-        made, name = self._work.rewriter.sentinel_type(item), self._table.type_attribute
-        return None if made is None or name is None else ItemRewrite(item, {name: made}, [name])
-
     def _cleaned(self, item: Item) -> ItemRewrite | None:
         """Return the removal of what only the other version needs.
 
@@ -230,11 +216,8 @@ class StepRun:
         is_removed = self._work.deletes_removed and leftovers.is_of_removed_entity(item)
         if is_removed or self._useless.get(item_identity(self._table.key(item))) == item:
             return ItemRewrite(item, {}, sorted({*item} - {*self._table.attributes}))
-        entity = rewriter.entity_of(item)
-        if entity is None:
-            return self._retyped(item)
-        names = leftovers.attributes_of(entity, item)
-        made = self._rewritten(item)
+        entity, made = rewriter.entity_of(item), rewriter.change(item)
+        names = [] if entity is None else leftovers.attributes_of(entity, item)
         if not names:
             return made
         values = ({} if made is None else made.values) | dict.fromkeys(names)
@@ -285,10 +268,12 @@ class StepRun:
         if count:
             listed = "\n  ".join(problems)
             more = f"\n  and {count - len(problems)} more" if count > len(problems) else ""
+            items_text = "1 item" if count == 1 else f"{count} items"
             raise MigrationRefused(
-                f"{count} items of the table {self._executor.name!r} cannot be carried over; "
+                f"{items_text} of the table {self._executor.name!r} cannot be carried over; "
                 f"nothing was changed:\n  {listed}{more}\n"
-                "Change these items, or give the attribute a value for them: attr(fill=…)"
+                "Change these items, or what the design declares for them: attr(fill=…) or "
+                "renamed_when=…"
             )
         self._refuse_duplicates(reservations)
 
@@ -308,14 +293,15 @@ class StepRun:
         for _ in range(VERIFY_PASSES):
             before = self.changed + self.reserved
             self.state = replace(self.state, position=None)
-            yield from self._sweep(step, self._rewritten, reserves=True)
+            yield from self._sweep(step, self._work.rewriter.change, reserves=True)
             written = self.changed + self.reserved - before
             if not written:
                 return
         raise MigrationRefused(
             f"programs of the old version still write to the table {self._executor.name!r}: "
-            f"{written} items of theirs were rewritten in the last pass. Stop them, and run the "
-            "command again"
+            f"{written} items of theirs were rewritten in the last pass. Perhaps they connected "
+            "before `migrate baseline`, or may not read the record of the table, and so do not "
+            "notice the migration. Stop them, and run the command again"
         )
 
     def _sweep(self, step: MigrationStep, compute: Compute, *, reserves: bool) -> Steps[None]:
@@ -360,10 +346,13 @@ class StepRun:
 
         One transaction after the other, because each of them checks the fence.
         """
-        reserved = 0
+        total = 0
         for each in (yield from reservations.plans(claims, self._context)):
-            reserved += reservations.add([(yield from each._steps(self._context))])
-        return reserved
+            reserved = reservations.add([(yield from each._steps(self._context))])
+            total += reserved
+            if not reservations.is_dry_run:
+                yield from self._limit.spend_for_values(reserved, self._executor)
+        return total
 
     def _rewrite_claimed(self, item: Item, _: TableMap) -> tuple[EntityMap, Item] | None:
         return self._work.rewriter.rewrite(item)

@@ -27,7 +27,7 @@ from tablewright.errors import MigrationRefused
 from tablewright.mapping.table import TableMap
 
 if TYPE_CHECKING:
-    from tablewright.plan.migration.rewriting import Renames
+    from tablewright.plan.migration.renames import Renames, TypePair
 
 
 class IndexKeyChanges(Struct, frozen=True):
@@ -41,18 +41,17 @@ class IndexKeyChanges(Struct, frozen=True):
 
 def key_changes(
     source: TableDesign, target: TableDesign, renames: Renames
-) -> dict[str, IndexKeyChanges]:
-    """Return how the keys in indexes differ, by the type of the items in the target."""
-    found: dict[str, IndexKeyChanges] = {}
+) -> dict[TypePair, IndexKeyChanges]:
+    """Return how the keys in indexes differ, by the types of the items in source and target."""
+    found: dict[TypePair, IndexKeyChanges] = {}
     after = target.entities or {}
     for name, entity in (source.entities or {}).items():
-        current = renames.types.get(name, name)
-        if current in after:
-            renamed = {old: new for new, old in renames.attributes.get(current, {}).items()}
-            old, new = _templates(entity, renamed), _templates(after[current], {})
+        for pair in ((name, current) for current in renames.targets_of(name) if current in after):
+            renamed = {old: new for new, old in renames.attributes.get(pair, {}).items()}
+            old, new = _templates(entity, renamed), _templates(after[pair[1]], {})
             both = frozenset(old) & frozenset(new)
             same = frozenset(name for name in both if _are_same(old[name], new[name]))
-            found[current] = IndexKeyChanges(both - same, same)
+            found[pair] = IndexKeyChanges(both - same, same)
     return found
 
 
@@ -97,11 +96,12 @@ def _are_same(old: list[TemplateDescription], new: list[TemplateDescription]) ->
     )
 
 
-def refuse_unreadable_keys(table: TableMap, changes: Mapping[str, IndexKeyChanges]) -> None:
+def refuse_unreadable_keys(table: TableMap, changes: Mapping[TypePair, IndexKeyChanges]) -> None:
     """Raise MigrationRefused if values are stored only in keys that are composed in another way."""
     problems: list[str] = []
-    for entity in table.entities:
-        keys = changes.get(entity.type_name, IndexKeyChanges(frozenset(), frozenset()))
+    entities = {entity.type_name: entity for entity in table.entities}
+    for (_, target), keys in changes.items():
+        entity = entities[target]
         for name in dict.fromkeys(name for name, _ in entity.only_in_indexes):
             sources = {key for each, key in entity.only_in_indexes if each == name}
             if sources & keys.changed and not sources & keys.same:

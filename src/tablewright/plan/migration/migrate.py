@@ -6,7 +6,7 @@
     Complete   remove what only the version before needs
 
 Each step can be stopped after any request, and the next run continues it. Only one executor works
-at a time (`revision.acquire`). Which programs may connect meanwhile: `revision.require_served`.
+at a time (`revision.acquire`). Which programs may connect meanwhile: `admission.admit`.
 """
 
 from __future__ import annotations
@@ -33,36 +33,38 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.throttling import Pace, retry_throttled
+from tablewright.plan.migration.admission import (
+    completing_ends_programs,
+    ending_changes,
+    item_changes,
+    runs_before,
+)
 from tablewright.plan.migration.executing import Report, StepRun, Version, Work
 from tablewright.plan.migration.key_changes import key_changes, refuse_unreadable_keys
+from tablewright.plan.migration.renames import refuse_renames, renames_in
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
-    Command,
     Executor,
     Revision,
     acquire,
     begin_revision,
+    fingerprint,
     not_managed,
     read_revision,
 )
-from tablewright.plan.migration.rewriting import (
-    Leftovers,
-    Rewriter,
-    refuse_overwritten_texts,
-    renames_in,
-)
+from tablewright.plan.migration.rewriting import Leftovers, Rewriter
 from tablewright.plan.migration.steps import (
     MigrationStep,
     apply_steps,
     clean_steps,
-    refuse_unknown_renames,
     refuse_unsupported,
     unfilled,
+    with_await,
 )
 from tablewright.plan.migration.sweep import RateLimit
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.table_description import TableDescription, read_ttl
-from tablewright.transport.tables import describe_table
+from tablewright.transport.tables import USABLE, describe_table
 from tablewright.transport.transport import RetriesExhausted
 
 
@@ -113,7 +115,7 @@ def _before(work: Work, revision: Revision) -> Revision:
     return replace(revision, target=None, state=None)
 
 
-class _Migration(Plan[MigrationReport]):
+class Migration(Plan[MigrationReport]):
     """A plan that runs the steps of a migration."""
 
     def __init__(
@@ -121,8 +123,9 @@ class _Migration(Plan[MigrationReport]):
         version: Version,
         *,
         progress: Report | None = None,
-        units_per_second: float | None = None,
+        units_per_second: float | str | None = None,
         lease_seconds: float = LEASE_SECONDS,
+        program_seconds: float | None = None,
         by_template: bool = False,
     ) -> None:
         self._version = version
@@ -131,6 +134,7 @@ class _Migration(Plan[MigrationReport]):
         self._progress = progress
         self._units_per_second = units_per_second
         self._lease_seconds = lease_seconds
+        self._program_seconds = program_seconds
         self._by_template = by_template
 
     def _entities(self) -> tuple[EntityMap, ...]:
@@ -168,7 +172,14 @@ class _Migration(Plan[MigrationReport]):
             return MigrationReport(executor.name)
         limit = RateLimit(self._units_per_second)
         run = StepRun(
-            work, executor, context, pace, limit, self._progress, by_template=self._by_template
+            work,
+            executor,
+            context,
+            pace,
+            limit,
+            self._progress,
+            by_template=self._by_template,
+            program_seconds=self._program_seconds,
         )
         if work.state is None:
             yield from executor.begin(run.state, work.target)
@@ -188,14 +199,19 @@ def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescrip
     found = yield from describe_table(name)
     if found is None:
         raise TableNotFound(f"the table {name!r} does not exist")
-    found = yield from _with_ttl(found)
+    if found.state.status not in USABLE:
+        raise MigrationRefused(
+            f"the table {name!r} is {found.state.status}, for example because it is being created, "
+            "restored or deleted; run the command again when it is ACTIVE"
+        )
+    found = yield from with_ttl(found)
     revision = yield from read_revision(table, name)
     if revision is None:
         raise not_managed(name)
     return revision, found
 
 
-def _with_ttl(found: TableDescription) -> Steps[TableDescription]:
+def with_ttl(found: TableDescription) -> Steps[TableDescription]:
     """Return a description with the TTL, which DescribeTable does not return."""
     answer = yield Request("DescribeTimeToLive", {"TableName": found.name})
     return replace(found, ttl=read_ttl(msgspec.json.decode(answer)))
@@ -204,7 +220,7 @@ def _with_ttl(found: TableDescription) -> Steps[TableDescription]:
 class MigrationPreview(Plan[MigrationPlan]):
     """Say what a migration would do; nothing is written."""
 
-    def __init__(self, migration: _Migration) -> None:
+    def __init__(self, migration: Migration) -> None:
         self._migration = migration
         self._entity = migration._entity
 
@@ -212,10 +228,11 @@ class MigrationPreview(Plan[MigrationPlan]):
         table = self._migration._table
         name = context.name_of(table)
         revision, found = yield from read_state(table, name)
-        return _plan_of(self._migration._work(revision, found), revision)
+        return plan_of(self._migration._work(revision, found), revision)
 
 
-def _plan_of(work: Work, revision: Revision) -> MigrationPlan:
+def plan_of(work: Work, revision: Revision) -> MigrationPlan:
+    """Return what a command would do, for people."""
     return MigrationPlan(
         work.found.name,
         work.changes,
@@ -230,7 +247,7 @@ def _plan_of(work: Work, revision: Revision) -> MigrationPlan:
     )
 
 
-class Apply(_Migration):
+class Apply(Migration):
     """Prepare a table and its items for the declared version."""
 
     def _work(self, revision: Revision, found: TableDescription) -> Work:
@@ -238,16 +255,17 @@ class Apply(_Migration):
         state = revision.state
         if state is not None and state.command != "apply":
             raise _under_way(found.name, state.command)
-        if revision.target is not None and _changes(found.name, revision.target, design):
+        if revision.target is not None and version_changes(found.name, revision.target, design):
             raise MigrationRefused(
                 f"the table {found.name!r} is being migrated to another version of the design; "
                 "continue with that version, or go back first: tablewright migrate rollback"
             )
-        changes = _changes(found.name, revision.design, design)
+        stored = as_found(revision.design, found)
+        changes = version_changes(found.name, stored, design)
         refuse_unsupported(changes)
         if not changes and revision.previous is not None:
             # It is prepared already: find the items that old programs have written since.
-            since = _changes(found.name, revision.previous, design)
+            since = version_changes(found.name, revision.previous, design)
             steps = [
                 each
                 for each in apply_steps(since, version.structure, found)
@@ -255,7 +273,7 @@ class Apply(_Migration):
             ]
             renames = renames_in(since)
             keys = key_changes(revision.previous, design, renames)
-            rewriter = Rewriter(version.table, renames, keys, keeps_new=True)
+            rewriter = Rewriter(version.table, renames, keys, keeps_new=True, keeps_former=True)
             previous = revision.previous
         else:
             if changes and revision.previous is not None:
@@ -266,12 +284,15 @@ class Apply(_Migration):
             steps = apply_steps(changes, version.structure, found)
             if not changes and [each.name for each in steps] == ["switch"]:
                 steps = []
-            renames, previous = renames_in(changes), revision.design
-            keys = key_changes(revision.design, design, renames)
-            refuse_unknown_renames(version.table, revision.design)
+            renames, previous = renames_in(changes), stored
+            keys = key_changes(stored, design, renames)
+            refuse_renames(version.table, stored, changes, renames)
             refuse_unreadable_keys(version.table, keys)
-            refuse_overwritten_texts(version.table, revision.design, changes, renames)
-            rewriter = Rewriter(version.table, renames, keys)
+            ending = ending_changes(found.name, previous, design)
+            if steps and ending:
+                is_rolling = all(runs_before(each, version.table) for each in ending)
+                steps = with_await(steps, until_verify=is_rolling)
+            rewriter = Rewriter(version.table, renames, keys, keeps_former=True)
         return Work(
             "apply",
             version,
@@ -284,11 +305,12 @@ class Apply(_Migration):
             found,
             design,
             state,
-            former_types=frozenset(renames.types),
+            ended=frozenset(revision.ended) - {fingerprint(design)},
+            former_types=frozenset(renames.targets),
         )
 
 
-class Rollback(_Migration):
+class Rollback(Migration):
     """Prepare a table and its items for the version before the last migration again."""
 
     def _work(self, revision: Revision, found: TableDescription) -> Work:
@@ -301,18 +323,22 @@ class Rollback(_Migration):
         old = revision.previous or revision.design
         new = revision.design if revision.previous is not None else revision.target
         if new is None:
-            raise MigrationRefused(f"the table {found.name!r} has no migration that can be undone")
-        if _changes(found.name, old, version.design):
+            raise MigrationRefused(
+                f"the table {found.name!r} has no migration that can be undone: none was begun, or "
+                "the last one is completed or undone already; see: tablewright migrate status "
+                "DESIGN TARGET"
+            )
+        if version_changes(found.name, old, version.design):
             raise MigrationRefused(
                 f"a rollback of the table {found.name!r} takes the version of the design that it "
                 "had before the migration, because it composes its keys again; check that revision "
                 "out, and run the command with it"
             )
-        changes = _changes(found.name, old, new)
+        changes = version_changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
         leftovers = Leftovers(new, old, renames)
         # What the old version needs of items that programs of the new one have written.
-        needs = [*changes, *_changes(found.name, new, old)]
+        needs = [*changes, *version_changes(found.name, new, old)]
         steps = [
             *(
                 each
@@ -323,6 +349,8 @@ class Rollback(_Migration):
                 bool(leftovers), new.structure(found.name), old.structure(found.name), found
             ),
         ]
+        if item_changes(old, new, found.name):
+            steps = with_await(steps)
         is_begun = state is not None and state.command == "rollback"
         return Work(
             "rollback",
@@ -343,12 +371,14 @@ class Rollback(_Migration):
             # Before the switch, the next run finds here what is to be undone.
             version.design if revision.previous is not None else new,
             state if is_begun else None,
+            is_mixed=state is not None and state.command == "apply" and state.stops_programs,
+            ended=frozenset(revision.ended),
             deletes_removed=True,
-            former_types=frozenset(renames.types),
+            former_types=frozenset(renames.targets),
         )
 
 
-class Complete(_Migration):
+class Complete(Migration):
     """Remove what only the version before the last migration needs."""
 
     def __init__(self, version: Version, *, delete_removed: bool = False, **options: Any) -> None:
@@ -361,13 +391,17 @@ class Complete(_Migration):
             raise _under_way(found.name, state.command)
         old = revision.previous
         if old is None:
-            raise MigrationRefused(f"the table {found.name!r} has no migration to complete")
-        if _changes(found.name, revision.design, version.design):
+            raise MigrationRefused(
+                f"the table {found.name!r} has no migration to complete: none was applied, or the "
+                "last one is completed or undone already; see: tablewright migrate status DESIGN "
+                "TARGET"
+            )
+        if version_changes(found.name, revision.design, version.design):
             raise MigrationRefused(
                 f"the items of the table {found.name!r} are prepared for another version of the "
                 "design; run the command with that version"
             )
-        changes = _changes(found.name, old, version.design)
+        changes = version_changes(found.name, old, version.design)
         renames = renames_in(changes)
         leftovers = Leftovers(old, version.design, renames)
         before, after = old.structure(found.name), version.structure
@@ -377,13 +411,22 @@ class Complete(_Migration):
         if before.stream is not None and after.stream is None and found.stream is not None:
             steps.append(MigrationStep("disable-stream"))
         steps.append(finish)
+        ended = {*revision.ended}
+        if ending_changes(found.name, old, version.design):
+            ended.add(fingerprint(old))
+        elif leftovers or completing_ends_programs(found.name, old, version.design):
+            ended.add(fingerprint(old))
+            steps = with_await(steps)
         return Work(
             "complete",
             version,
             tuple(changes),
             tuple(steps) if state is None else state.steps,
             Rewriter(
-                version.table, renames, key_changes(old, version.design, renames), keeps_new=True
+                version.table,
+                renames,
+                key_changes(old, version.design, renames),
+                keeps_new=True,
             ),
             leftovers,
             version.design,
@@ -391,8 +434,9 @@ class Complete(_Migration):
             found,
             version.design,
             state,
+            ended=frozenset(ended),
             deletes_removed=self._deletes_removed,
-            former_types=frozenset(renames.types),
+            former_types=frozenset(renames.targets),
         )
 
 
@@ -403,79 +447,16 @@ def _under_way(name: str, command: str) -> MigrationRefused:
     )
 
 
-def _changes(name: str, old: TableDesign, new: TableDesign) -> list[DesignChange]:
+def as_found(design: TableDesign, found: TableDescription) -> TableDesign:
+    """Return a version with the indexes of the table: one may have been replaced since."""
+    present = TableDesign.of(found).indexes
+    indexes = {name: present.get(name, index) for name, index in design.indexes.items()}
+    return replace(design, indexes=indexes)
+
+
+def version_changes(name: str, old: TableDesign, new: TableDesign) -> list[DesignChange]:
+    """Return the changes from one version of a table to another; `name` is that of the table."""
     return differences(DesignDescription({name: old}), DesignDescription({name: new}))
-
-
-class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
-    """Read what a table records, and how a declared version differs from it."""
-
-    def __init__(self, version: Version) -> None:
-        self._version = version
-        self._entity = version.table.entities[0]
-
-    def _steps(self, context: Context) -> Steps[tuple[Revision | None, tuple[DesignChange, ...]]]:
-        name = context.name_of(self._version.table)
-        if (yield from describe_table(name)) is None:
-            raise TableNotFound(f"the table {name!r} does not exist")
-        revision = yield from read_revision(self._version.table, name)
-        if revision is None:
-            return None, ()
-        return revision, tuple(_changes(name, revision.design, self._version.design))
-
-
-class MigrationInspection(Struct, frozen=True):
-    """What a table records, and what comes next."""
-
-    #: None: the table does not record a version.
-    revision: Revision | None = None
-    #: What the command that is under way does, or what `apply` would do.
-    plan: MigrationPlan | None = None
-    #: Why this command cannot be carried out with the declared version; "" if it can.
-    problem: str = ""
-
-
-class Inspect(Plan[MigrationInspection]):
-    """Read what a table records and what comes next, in three requests; nothing is written.
-
-    If the command is refused, the plan has the changes and no steps.
-    """
-
-    def __init__(self, version: Version) -> None:
-        self._version = version
-        self._entity = version.table.entities[0]
-
-    def _steps(self, context: Context) -> Steps[MigrationInspection]:
-        name, version = context.name_of(self._version.table), self._version
-        found = yield from describe_table(name)
-        if found is None:
-            raise TableNotFound(f"the table {name!r} does not exist")
-        revision = yield from read_revision(version.table, name)
-        if revision is None:
-            return MigrationInspection()
-        found = yield from _with_ttl(found)
-        state = revision.state
-        command = _COMMANDS["apply" if state is None else state.command](version)
-        try:
-            return MigrationInspection(revision, _plan_of(command._work(revision, found), revision))
-        except MigrationRefused as error:
-            plan = MigrationPlan(
-                name,
-                tuple(_changes(name, revision.design, version.design)),
-                (),
-                revision.design,
-                version.design,
-                found.state.items,
-                found.state.size,
-            )
-            return MigrationInspection(revision, plan, str(error))
-
-
-_COMMANDS: dict[Command, type[_Migration]] = {
-    "apply": Apply,
-    "rollback": Rollback,
-    "complete": Complete,
-}
 
 
 class Baseline(Plan[None]):

@@ -20,10 +20,9 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill.reservations import claims_of
-from tablewright.plan.migration.rewriting import Rewriter
+from tablewright.plan.migration.rewriting import Rewriter, kind_by_key
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.writes.action import Action, RetryWrite, always_retry, send_or_retry
@@ -56,11 +55,6 @@ class Orphan(Struct, frozen=True):
             Action("Delete", table, deletion.add_to({"Key": key}), always_retry),
             Action("ConditionCheck", table, check.add_to({"Key": self.owner_key}), always_retry),
         ]
-
-
-def kind_by_key(table: TableMap, item: Item) -> ItemKind:
-    """Return what an item is by its key: the version that wrote it may use its type otherwise."""
-    return table.identify({name: item[name] for name in item if name != table.type_attribute})
 
 
 def find_orphans(

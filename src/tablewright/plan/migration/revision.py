@@ -6,6 +6,7 @@
     $steps      how far the migration is
     $lease      the executor at work, and a number that it increases while it works
     $fence      a number that increases with each executor; every write of a migration requires it
+    $ended      fingerprints of the versions that completed migrations have ended
 
 These are attributes of the index record (`plan/backfill/index_record.py`), so they are copied,
 dumped and restored with the items that they describe. A table without `$design` is not managed:
@@ -19,34 +20,31 @@ changed while another one waited.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.design_changes import DesignChange, Need, differences
 from tablewright.design_description import (
-    DesignDescription,
+    KeyAttributes,
     TableDesign,
     read_table_design,
     write_table_design,
 )
 from tablewright.errors import (
     ConditionalCheckFailedException,
-    DesignMismatch,
     DynamoDBError,
     MigrationBusy,
     MigrationRefused,
 )
 from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
-from tablewright.plan.description import describe_entities
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.plan import Request, Steps, Wait
 from tablewright.plan.writes.guard import WriteExpressions
@@ -55,16 +53,17 @@ from tablewright.values import Item, Value
 
 T = TypeVar("T")
 
-#: Kinds of change after which programs of the version before find nothing under its names.
-_RENAMES = frozenset({"attribute-renamed", "entity-renamed"})
-
 _DESIGN, _TARGET, _PREVIOUS = "$design", "$target", "$previous"
-_STEPS, _LEASE, _FENCE = "$steps", "$lease", "$fence"
+_STEPS, _LEASE, _FENCE, _ENDED = "$steps", "$lease", "$fence", "$ended"
 #: The version of the format of these attributes.
 FORMAT = 1
 #: How long an executor may make no progress before another one takes over, in seconds.
 LEASE_SECONDS = 30.0
 _POLL_SECONDS = 2.0
+#: How long an executor waits for connected programs to notice what it has recorded, in seconds:
+#: the time until they read the record (`admission.RECHECK_SECONDS`), and that of the requests that
+#: are under way then.
+PROGRAM_SECONDS = 15.0
 #: How often an executor that waits records that it is alive, in seconds.
 _BEAT_SECONDS = 8.0
 
@@ -89,7 +88,31 @@ class MigrationState(Struct, frozen=True):
     steps: tuple[MigrationStep, ...]
     done: int = 0
     position: SweepPosition | None = None
+    #: Whether it undoes a migration after programs of the old version had ended: some items may be
+    #: in the form of the new one.
+    is_mixed: bool = False
     format: int = FORMAT
+
+    @property
+    def ends_programs(self) -> bool:
+        """Whether the command ends programs of a version that ran until then."""
+        return self._await_at >= 0
+
+    @property
+    def stops_programs(self) -> bool:
+        """Whether the programs that the command ends are no longer admitted."""
+        return self.done >= self._await_at
+
+    @property
+    def has_stopped_programs(self) -> bool:
+        """Whether no such program is connected any more."""
+        return self.done > self._await_at
+
+    @property
+    def _await_at(self) -> int:
+        """The position of the step `await-programs`; -1 if there is none."""
+        names = [each.name for each in self.steps]
+        return names.index("await-programs") if "await-programs" in names else -1
 
 
 class Lease(Struct, frozen=True):
@@ -108,12 +131,34 @@ class Revision(Struct, frozen=True):
     state: MigrationState | None = None
     lease: Lease | None = None
     fence: int = 0
+    ended: tuple[str, ...] = ()
+
+
+def fingerprint(design: TableDesign) -> str:
+    """Return a short text that differs for versions whose items differ."""
+    items = TableDesign(
+        KeyAttributes(()),
+        type_attribute=design.type_attribute,
+        type_form=design.type_form,
+        entities=design.entities,
+    )
+    return hashlib.sha256(write_table_design(items).encode()).hexdigest()[:12]
 
 
 def read_revision(table: TableMap, name: str) -> Steps[Revision | None]:
     """Return what a table records; None if it is not managed."""
+    return revision_in((yield record_request(table, name)), name)
+
+
+def record_request(table: TableMap, name: str) -> Request:
+    """Return the request that reads the record of a table."""
     body = {"TableName": name, "Key": record_key(table), "ConsistentRead": True}
-    item: Item | None = msgspec.json.decode((yield Request("GetItem", body))).get("Item")
+    return Request("GetItem", body)
+
+
+def revision_in(answer: bytes, name: str) -> Revision | None:
+    """Return the revision in the response to `record_request`; None if the table is not managed."""
+    item: Item | None = msgspec.json.decode(answer).get("Item")
     return None if item is None else revision_of(item, name)
 
 
@@ -140,125 +185,13 @@ def revision_of(record: Mapping[str, Value], name: str) -> Revision | None:
             state,
             msgspec.json.decode(record[_LEASE]["S"], type=Lease) if _LEASE in record else None,
             int(record.get(_FENCE, {"N": "0"})["N"]),
+            tuple(record[_ENDED]["SS"]) if _ENDED in record else (),
         )
     except (msgspec.MsgspecError, KeyError, ValueError) as error:
         raise MigrationRefused(
             f"the record of the table {name!r} was written by another version of Tablewright, and "
             f"this one cannot read it ({error}); use that version, or a newer one"
         ) from None
-
-
-# -- which programs may connect --------------------------------------------------------------------
-
-
-@lru_cache(maxsize=64)
-def _entities(table: TableMap, count: int) -> Any:
-    return describe_entities(table)
-
-
-def declared_entities(table: TableMap) -> Any:
-    """Return the descriptions of the entities of a table, computed once."""
-    return _entities(table, len(table.entities))
-
-
-def item_changes(old: TableDesign, new: TableDesign, name: str) -> list[DesignChange]:
-    """Return the changes between two versions that concern items; `name` is that of the table.
-
-    The structure of a table is compared with the table itself.
-    """
-    same = replace(new, keys=old.keys, indexes=old.indexes, ttl=old.ttl, stream=old.stream)
-    pair = (DesignDescription({name: each}) for each in (old, same))
-    return differences(*pair)
-
-
-def declared_version(table: TableMap, revision: Revision) -> TableDesign:
-    """Return the declared version of a managed table, for a comparison of items."""
-    return replace(
-        revision.design,
-        type_attribute=table.type_attribute or "",
-        type_form=table.type_form,
-        entities=declared_entities(table),
-    )
-
-
-def require_served(table: TableMap, name: str, revision: Revision) -> None:
-    """Raise DesignMismatch if the items of a table are not prepared for a program.
-
-    the program declares      it may connect
-    $design                   unless a migration runs that it cannot run together with
-    $target                   if its changes need no preparation, or have guards of their own
-    $previous                 if it can run together with $design
-    a version before a rename never, once the migration is completed
-    anything else             if its changes only need to be deployed
-    """
-    declared = declared_version(table, revision)
-    changes = item_changes(revision.design, declared, name)
-    target, previous = revision.target, revision.previous
-    if not changes:
-        moving = [] if target is None else item_changes(revision.design, target, name)
-        _refuse(
-            name,
-            [each for each in moving if not _runs_together(each)],
-            "is being migrated to a version of the design that this program cannot run together "
-            "with",
-            "Deploy the new version; `tablewright migrate status DESIGN TARGET` shows how far the "
-            "migration is",
-        )
-        return
-    if previous is not None and not item_changes(previous, declared, name):
-        _refuse(
-            name,
-            [
-                each
-                for each in item_changes(previous, revision.design, name)
-                if not _runs_together(each)
-            ],
-            "was migrated from the version of the design that this program declares to a version "
-            "that it cannot run together with",
-            "Deploy the new version, or go back: tablewright migrate rollback DESIGN TARGET",
-        )
-        return
-    refused = [each for each in changes if not each.is_deployable]
-    if target is not None and not item_changes(target, declared, name):
-        _refuse(
-            name,
-            refused,
-            "is being migrated to the version of the design that this program declares, and is not "
-            "ready yet",
-            "Wait until the migration has ended: tablewright migrate status DESIGN TARGET",
-        )
-        return
-    # By the names alone, an older version adds parts: they are those that were renamed since.
-    _refuse(
-        name,
-        [
-            each
-            for each in item_changes(declared, revision.design, name)
-            if each.kind.name in _RENAMES
-        ],
-        "is prepared for a later version of the design than this program declares",
-        "Deploy the later version",
-    )
-    _refuse(
-        name,
-        refused,
-        "is not prepared for the version of the design that this program declares",
-        "See what the change needs, and carry it out: tablewright migrate plan DESIGN TARGET",
-    )
-
-
-def _runs_together(change: DesignChange) -> bool:
-    """Return whether programs of the old version may run during a migration and after it.
-
-    What they write after an item was rewritten stays in the old form, which no one reads.
-    """
-    return change.runs_together and change.need is not Need.REWRITE
-
-
-def _refuse(name: str, changes: Sequence[DesignChange], problem: str, advice: str) -> None:
-    if changes:
-        listed = "\n  ".join(map(str, changes))
-        raise DesignMismatch(f"the table {name!r} {problem}:\n  {listed}\n{advice}")
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -316,6 +249,10 @@ class Executor(Struct):
             if seconds > 0:
                 yield from self._beat({})
 
+    def wait_for_programs(self, seconds: float | None) -> Steps[None]:
+        """Wait until connected programs have noticed what is recorded; None: PROGRAM_SECONDS."""
+        yield from self.wait(PROGRAM_SECONDS if seconds is None else seconds)
+
     def _beat(self, values: Mapping[str, Value | None]) -> Steps[None]:
         self.lease = replace(self.lease, beat=self.lease.beat + 1)
         yield from self._write({**values, _LEASE: _text(self.lease)})
@@ -334,7 +271,9 @@ class Executor(Struct):
             }
         )
 
-    def switch(self, design: TableDesign, previous: TableDesign | None) -> Steps[None]:
+    def switch(
+        self, design: TableDesign, previous: TableDesign | None, ended: Collection[str]
+    ) -> Steps[None]:
         """End a migration: the items are prepared for another version now. Release the lease."""
         before = None if previous is None else {"S": write_table_design(previous)}
         yield from self._write(
@@ -344,6 +283,7 @@ class Executor(Struct):
                 _PREVIOUS: before,
                 _TARGET: None,
                 _STEPS: None,
+                _ENDED: {"SS": sorted(ended)} if ended else None,
             }
         )
 

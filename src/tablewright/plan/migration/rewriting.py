@@ -1,7 +1,7 @@
 """Rewriting: from a stored item of one version of a design to the item of another version.
 
     what has changed             what the item gets
-    the type of the items        the new type
+    the type of the items        the new type; an item of a merged entity keeps the former one
     a renamed attribute          the value of the old one, which stays until `complete`
     a renamed text that had      the value of `fill=`: a text can be read as str, whatever type it
     another type                 was written by
@@ -17,95 +17,69 @@ This module must not know how items are read and written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from tablewright.design_changes import DesignChange
 from tablewright.design_description import EntityDescription, TableDesign
-from tablewright.errors import InvalidValue, MigrationRefused, UnreadableItem
+from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
-from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.key_changes import IndexKeyChanges
-from tablewright.plan.writes.guard import key_text
+from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
+from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
-RETYPED = frozenset({"attribute-narrowed", "attribute-retyped", "attribute-widened"})
-_plain = converter(Any, "a stored item").decode
 
+class ItemRewrite(Struct, frozen=True):
+    """What a migration writes to one item: attributes to set and to remove, or its deletion."""
 
-class Renames(Struct, frozen=True):
-    """The renamed types and attributes between two versions."""
+    item: Item
+    #: The new values; None removes an attribute. Empty: the item is deleted.
+    values: dict[str, Value | None]
+    #: The attributes that must be as they were read.
+    watched: list[str]
 
-    #: The type of items in the target, by their type in the source.
-    types: Mapping[str, str] = {}
-    #: By the type in the target: the attribute in the source of each renamed attribute.
-    attributes: Mapping[str, Mapping[str, str]] = {}
-    #: The type of sentinels in the target, by their type in the source.
-    uniques: Mapping[str, str] = {}
-    #: By the type in the target: the renamed attributes whose values have another type, too.
-    retyped: Mapping[str, frozenset[str]] = {}
+    def apply(self) -> Item:
+        """Return the item as it is after the write."""
+        changed = {**self.item, **self.values}
+        return {name: value for name, value in changed.items() if value is not None}
 
+    def action(self, table: TableMap, name: str) -> dict[str, Any]:
+        """Return the action of a transaction."""
+        expressions = WriteExpressions()
+        expressions.require_exists(table)
+        expressions.require_unchanged(stored_values(self.item, self.watched))
+        for attribute, value in self.values.items():
+            expressions.update.set_or_remove(attribute, value)
+        body = {"TableName": name, "Key": table.key(self.item)}
+        return {"Update" if self.values else "Delete": expressions.add_to(body)}
 
-def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Renames:
-    """Return what was renamed; with `reverse`, for the way back to the old version."""
-    types: dict[str, str] = {}
-    attributes: dict[str, dict[str, str]] = {}
-    retyped: dict[str, frozenset[str]] = {}
-    changes = list(changes)
-    others = {(each.entity, each.part) for each in changes if each.kind.name in RETYPED}
-    for each in changes:
-        if each.kind.name == "entity-renamed":
-            types[each.before] = each.after
-    for each in changes:
-        if each.kind.name == "attribute-renamed":
-            owner, renamed = each.entity, (each.after, each.before)
-            if reverse:
-                owner = next((old for old, new in types.items() if new == owner), owner)
-                renamed = renamed[::-1]
-            attributes.setdefault(owner, {})[renamed[0]] = renamed[1]
-            if (each.entity, each.part) in others:
-                retyped[owner] = retyped.get(owner, frozenset()) | {renamed[0]}
-    uniques = {each.before: each.after for each in changes if each.kind.name == "unique-renamed"}
-    if reverse:
-        types = {new: old for old, new in types.items()}
-        uniques = {new: old for old, new in uniques.items()}
-    return Renames(types, attributes, uniques, retyped)
-
-
-def refuse_overwritten_texts(
-    table: TableMap, old: TableDesign, changes: Iterable[DesignChange], renames: Renames
-) -> None:
-    """Raise MigrationRefused if a rollback could not tell texts of the new version from old ones.
-
-    A str can be read from every text. So if `fill=` replaces texts by those of another type, under
-    the same name, a rollback would take these for values of the old version.
-    """
-    entities = {entity.type_name: entity for entity in table.entities}
-    formers = {new: former for former, new in renames.types.items()}
-    problems: list[str] = []
-    for each in changes:
-        if each.kind.name not in RETYPED or each.part in renames.attributes.get(each.entity, ()):
-            continue
-        described = (old.entities or {})[formers.get(each.entity, each.entity)]
-        is_text = described.attributes[each.part].type == "str"
-        for attribute in entities[each.entity].attributes.values():
-            is_filled = attribute.stored == each.part and attribute.fill is not None
-            if is_text and is_filled and attribute.converter.tag == "S":
-                problems.append(str(each))
-    if problems:
-        listed = "\n  ".join(problems)
-        raise MigrationRefused(
-            "a rollback could not restore texts that fill= replaces under the same name:\n  "
-            f"{listed}\n"
-            "Store the new values under another name, and say so: attr(renamed_from=…, fill=…)"
+    def changes_row_of(self, index: IndexDescription) -> bool:
+        """Return whether an index gets, changes or loses a row."""
+        old = self.item
+        is_new = bool(self.values) and index.contains(self.apply())
+        if index.contains(old) != is_new:
+            return True
+        names = {*(key.name for key in index.keys), *index.projection.include}
+        return is_new and any(
+            old.get(name) != value
+            for name, value in self.values.items()
+            if index.projection.type == "ALL" or name in names
         )
+
+
+def kind_by_key(table: TableMap, item: Item) -> ItemKind:
+    """Return what an item is by its key: the version that wrote it may use its type otherwise."""
+    return table.identify({name: item[name] for name in item if name != table.type_attribute})
 
 
 class Rewriter:
@@ -115,65 +89,122 @@ class Rewriter:
         self,
         table: TableMap,
         renames: Renames,
-        keys: Mapping[str, IndexKeyChanges],
+        keys: Mapping[TypePair, IndexKeyChanges],
         *,
         keeps_new: bool = False,
+        keeps_former: bool = False,
     ) -> None:
         """Make a rewriter; with `keeps_new`, a value under the new name is newer than the old one.
 
         Before the items are prepared, only programs of the old version write them; afterwards,
-        only programs of the new one.
+        only programs of the new one. With `keeps_former`, items of a merged entity get their former
+        type, for a rollback.
         """
         self._table = table
         self._renames = renames
         self._keys = keys
         self._keeps_new = keeps_new
-        self._by_type = {entity.type_name: entity for entity in table.entities}
+        self._keeps_former = keeps_former
+        self._choice = TypeChoice(table, renames)
         self._watched: dict[EntityMap, list[str] | None] = {}
 
     def entity_of(self, item: Item) -> EntityMap | None:
-        """Return the entity of an item in the target version; None if it is not rewritten."""
-        name = self._table.type_attribute
-        if name is not None and name in item:
-            for former, new in self._renames.types.items():
-                if item[name] == self._table.type_value(former):
-                    return self._by_type[new]
-        found = self._table.identify(item).stored
-        return None if found is None else found.kind_of(item)
+        """Return the entity of an item in the target version; None if it is not rewritten.
+
+        Raise UnreadableItem, which names the item, if its entity is not known.
+        """
+        with self._naming(item):
+            found = self._choice.choose(item)
+            return None if found is None else found[0]
 
     def rewrite(self, item: Item) -> tuple[EntityMap, Item] | None:
         """Return the entity and the item as the target version stores it; None to leave it alone.
 
         Raise UnreadableItem, which names the item, if the target version cannot read it.
         """
-        entity = self.entity_of(item)
-        if entity is None:
-            return None
-        try:
-            wanted = self._carried(entity, item)
-            wanted = entity.rekey(wanted, self._values(entity, wanted, item))
-        except (InvalidValue, UnreadableItem) as error:
-            shown = f"the item with {key_text(self._table.key(item))}"
-            raise UnreadableItem(f"{error} ({shown})", item=item) from None
+        with self._naming(item):
+            found = self._choice.choose(item)
+            if found is None:
+                return None
+            entity, source = found
+            pair = source, entity.type_name
+            wanted = self._carried(entity, item, pair)
+            wanted = entity.rekey(wanted, self._values(entity, wanted, item, pair))
         # An item keeps its key in the table, also one that is spelled in another way.
         return entity, wanted | self._table.key(item)
 
-    def sentinel_type(self, item: Item) -> Value | None:
-        """Return the new type of a sentinel whose type is renamed; None for other items."""
-        value = item.get(self._table.type_attribute or "")
-        for former, new in self._renames.uniques.items():
-            if value == self._table.type_value(former):
-                return self._table.type_value(new)
-        return None
+    @contextmanager
+    def _naming(self, item: Item) -> Iterator[None]:
+        """Add the key of an item to errors."""
+        try:
+            yield
+        except (InvalidValue, UnreadableItem) as error:
+            shown = f"the item with {key_text(self._table.key(item))}"
+            raise UnreadableItem(f"{error} ({shown})", item=item) from None
 
-    def _carried(self, entity: EntityMap, item: Item) -> Item:
+    def view(self, item: Item) -> Item:
+        """Return an item or a sentinel as the target version stores it; others unchanged.
+
+        One that the target version cannot read is returned unchanged, too.
+        """
+        try:
+            found = self.rewrite(item)
+        except UnreadableItem:
+            return item
+        if found is not None:
+            return found[1]
+        change = self.change(item, drops_former=True)
+        return item if change is None else change.apply()
+
+    def change(self, item: Item, *, drops_former: bool = False) -> ItemRewrite | None:
+        """Return what makes an item one of the target version; None if it is one already.
+
+        With `drops_former`, attributes under former names are removed, also those of sentinels.
+        """
+        found = self.rewrite(item)
+        if found is None:
+            return self._sentinel_change(item, drops_former=drops_former)
+        entity, wanted = found
+        if drops_former:
+            former = {former for _, former in self._renames.attributes_of(entity.type_name)}
+            former -= {each.stored for each in entity.attributes.values()}
+            wanted = {name: value for name, value in wanted.items() if name not in former}
+        if wanted == item:
+            return None
+        names = sorted({*item, *wanted})
+        values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
+        watched = {*self.watched(entity, item), *values}
+        return ItemRewrite(item, values, sorted(watched - {*self._table.attributes}))
+
+    def _sentinel_change(self, item: Item, *, drops_former: bool) -> ItemRewrite | None:
+        """Return the new type of a sentinel, and the new names in it; None for other items.
+
+        Without `drops_former`, it keeps its names: it is replaced when its value is reserved.
+        """
+        values: dict[str, Value | None] = {}
+        attribute = self._table.type_attribute
+        for former, new in self._renames.uniques.items():
+            if attribute is not None and item.get(attribute) == self._table.type_value(former):
+                values[attribute] = self._table.type_value(new)
+        kind = kind_by_key(self._table, item) if drops_former and self._renames.attributes else None
+        if kind is not None and kind.unique is not None and kind.entity is not None:
+            kept = {each.stored for each in kind.unique.keeps}
+            for name, former in self._renames.attributes_of(kind.entity.type_name):
+                if name in kept and former in item:
+                    values |= {name: item[former], former: None}
+        return ItemRewrite(item, values, sorted(values)) if values else None
+
+    def _carried(self, entity: EntityMap, item: Item, pair: TypePair) -> Item:
         """Return an item with the type and the attributes of the target version."""
         wanted = dict(item)
         if self._table.type_attribute is not None:
             wanted[self._table.type_attribute] = self._table.type_value(entity.type_name)
-        for name, former in self._renames.attributes.get(entity.type_name, {}).items():
+        if self._keeps_former and pair[0] and entity.type_name in self._renames.merged:
+            wanted[FORMER_TYPE] = {"S": pair[0]}
+        for name, former in self._renames.attributes.get(pair, {}).items():
             if former in item and not (self._keeps_new and name in item):
-                wanted[name] = self._moved(entity, item, name, former)
+                is_retyped = name in self._renames.retyped.get(pair, ())
+                wanted[name] = _moved(entity, item, name, former, is_retyped=is_retyped)
         for attribute in entity.attributes.values():
             is_stored = attribute.fill is not None and not attribute.is_key_only
             if is_stored and not _is_readable(attribute, wanted):
@@ -184,26 +215,11 @@ class Rewriter:
                 wanted |= {} if value is None else {attribute.stored: value}
         return wanted
 
-    def _moved(self, entity: EntityMap, item: Item, name: str, former: str) -> Value:
-        """Return the value of a renamed attribute."""
-        value = item[former]
-        attribute = next(each for each in entity.attributes.values() if each.stored == name)
-        is_retyped = name in self._renames.retyped.get(entity.type_name, ())
-        if not is_retyped or stored_type(attribute.converter.kind) != "str" or "S" not in value:
-            return value
-        if callable(attribute.fill):
-            return attribute.converter.encode(_filled(attribute, item))
-        if item.get(name, value) != value:
-            raise UnreadableItem(
-                f"{entity.name}.{attribute.name}: the item has {item[name]['S']!r}, and "
-                f"{value['S']!r} in {former!r}, whose values have another type: give the attribute "
-                "a function of the item, attr(fill=…)"
-            )
-        return value
-
-    def _values(self, entity: EntityMap, wanted: Item, item: Item) -> dict[str, Any]:
+    def _values(
+        self, entity: EntityMap, wanted: Item, item: Item, pair: TypePair
+    ) -> dict[str, Any]:
         """Return the values of an item; those that are only in keys by keys of both versions."""
-        changed = self._keys[entity.type_name].changed if entity.type_name in self._keys else ()
+        changed = self._keys[pair].changed if pair in self._keys else ()
         unread = {key for _, key in entity.only_in_indexes if key in changed}
         values = entity.values({name: wanted[name] for name in wanted if name not in unread})
         for name, _ in entity.only_in_indexes:
@@ -224,7 +240,8 @@ class Rewriter:
 
     def _read_by(self, entity: EntityMap) -> list[str] | None:
         """Return the stored attributes that an item is computed from; None: perhaps all."""
-        if any(callable(each.fill) for each in entity.attributes.values()):
+        is_chosen = entity.type_name in self._renames.sources and entity.renamed_when is not None
+        if is_chosen or any(callable(each.fill) for each in entity.attributes.values()):
             return None
         names = {name for key in entity.index_keys for name in key.composed}
         depends = {name for key in entity.index_keys for name in key.depends_on}
@@ -234,10 +251,12 @@ class Rewriter:
             for name in depends
             if not entity.attributes[name].is_key_only
         }
-        renamed = self._renames.attributes.get(entity.type_name, {})
-        stored |= {*renamed, *(renamed[name] for name in stored & {*renamed}), *renamed.values()}
+        for each in self._renames.attributes_of(entity.type_name):
+            stored |= {*each}
         if self._table.type_attribute is not None:
-            stored.add(self._table.type_attribute)
+            stored |= {self._table.type_attribute}
+        if self._renames.merged:
+            stored |= {FORMER_TYPE}
         return sorted((names | stored) - {*self._table.attributes})
 
 
@@ -246,6 +265,23 @@ def _natural_keys(entity: EntityMap) -> list[AttributeMap]:
     """Return the attributes of an entity that are keys of an index themselves."""
     names = {name for key in places_of(entity.index_keys) for name in key.attributes}
     return [each for each in entity.attributes.values() if each.stored in names]
+
+
+def _moved(entity: EntityMap, item: Item, name: str, former: str, *, is_retyped: bool) -> Value:
+    """Return the value of a renamed attribute."""
+    value = item[former]
+    attribute = next(each for each in entity.attributes.values() if each.stored == name)
+    if not is_retyped or stored_type(attribute.converter.kind) != "str" or "S" not in value:
+        return value
+    if callable(attribute.fill):
+        return attribute.converter.encode(_filled(attribute, item))
+    if item.get(name, value) != value:
+        raise UnreadableItem(
+            f"{entity.name}.{attribute.name}: the item has {item[name]['S']!r}, and "
+            f"{value['S']!r} in {former!r}, whose values have another type: give the attribute "
+            "a function of the item, attr(fill=…)"
+        )
+    return value
 
 
 def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
@@ -263,7 +299,7 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
     """Return the value that `fill=` gives for an item."""
     fill = attribute.fill
     try:
-        return fill(_plain({"M": item})) if callable(fill) else fill
+        return fill(plain({"M": item})) if callable(fill) else fill
     except Exception as error:  # the caller's function
         problem = f"{attribute.name}: fill= raised {type(error).__name__}: {error}"
         raise InvalidValue(problem) from error
@@ -275,26 +311,32 @@ class Leftovers:
     def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
         before, after = old.entities or {}, new.entities or {}
         self._type_attribute = new.type_attribute
+        pairs = [
+            (name, target)
+            for name in before
+            for target in renames.targets_of(name)
+            if target in after
+        ]
         #: By the type of items in the new version.
-        self._attributes: dict[str, frozenset[str]] = {}
-        for name, entity in before.items():
-            current = after.get(renames.types.get(name, name))
-            if current is not None:
-                names = _stored_names(entity) - _stored_names(current)
-                self._attributes[renames.types.get(name, name)] = names
+        self._attributes: dict[str, frozenset[str]] = {
+            name: frozenset({FORMER_TYPE}) for name in renames.merged
+        }
+        for source, name in pairs:
+            names = _stored_names(before[source]) - _stored_names(after[name])
+            self._attributes[name] = self._attributes.get(name, frozenset()) | names
         #: The attributes whose values are lost, by the type of items: `Order.note`.
         self.lost_values = tuple(
             sorted(
-                f"{renames.types.get(name, name)}.{attribute}"
-                for name, entity in before.items()
-                if (current := after.get(renames.types.get(name, name))) is not None
-                for attribute in entity.attributes.keys() - current.attributes.keys()
-                if attribute
-                not in renames.attributes.get(renames.types.get(name, name), {}).values()
+                {
+                    f"{name}.{attribute}"
+                    for source, name in pairs
+                    for attribute in before[source].attributes.keys() - after[name].attributes
+                    if attribute not in renames.attributes.get((source, name), {}).values()
+                }
             )
         )
         #: The types of the items that no version needs any more.
-        self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
+        self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.targets)
         kept = {name: unique for each in after.values() for name, unique in each.uniques.items()}
         former = {
             renames.uniques.get(name, name): unique
@@ -304,11 +346,11 @@ class Leftovers:
         #: The types of sentinels that may reserve values which the new version reserves elsewhere,
         #: or not at all.
         self._former_sentinels = frozenset(
-            name
-            for type_name, entity in before.items()
-            if type_name not in self.removed_entities
-            for name, unique in entity.uniques.items()
-            if name not in renames.uniques and kept.get(name) != unique
+            each
+            for source, target in pairs
+            for name, unique in before[source].uniques.items()
+            if after[target].uniques.get(renames.uniques.get(name, name)) != unique
+            for each in (name, renames.uniques.get(name, name))
         )
         #: Those that programs of the old version do not keep.
         self._new_sentinels = frozenset(

@@ -3,6 +3,7 @@
     check          read all items; list those that cannot be carried over, and duplicates
     create-index   one index at a time, as DynamoDB requires
     enable-stream
+    await-programs wait until connected programs of the old version have noticed, and stop
     rewrite        give every item what the new version reads, and keep what the old one reads
     verify         read all items again; rewrite those that programs have written meanwhile
     enable-ttl     last of all: from then on, items expire
@@ -22,15 +23,13 @@ removes anything that the old version reads before `complete`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.design_changes import DesignChange, Need
-from tablewright.design_description import TableDesign
 from tablewright.errors import MigrationRefused
-from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.table_description import TableDescription
 
@@ -38,6 +37,7 @@ StepName: TypeAlias = Literal[
     "check",
     "create-index",
     "enable-stream",
+    "await-programs",
     "rewrite",
     "verify",
     "enable-ttl",
@@ -52,6 +52,7 @@ StepName: TypeAlias = Literal[
 #: What each step does, for people.
 DOES: dict[StepName, str] = {
     "check": "read all items and list those that cannot be carried over; nothing is written",
+    "await-programs": "wait until connected programs have noticed that their version must stop",
     "create-index": "create the index {part}, and wait until it is ACTIVE",
     "enable-stream": "enable the stream, with {part}",
     "rewrite": "give every item what the new version reads; what the old one reads stays",
@@ -67,6 +68,7 @@ DOES: dict[StepName, str] = {
 #: How each step is undone.
 UNDO: dict[StepName, str] = {
     "check": "nothing to undo",
+    "await-programs": "nothing to undo",
     "create-index": "rollback deletes it",
     "enable-stream": "stays enabled",
     "rewrite": "rollback removes what was added",
@@ -94,6 +96,8 @@ _UNSUPPORTED: dict[str, str] = {
 _MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
 
 
+#: Steps that change nothing that programs of any version use.
+_HARMLESS = frozenset({"check", "create-index", "enable-stream"})
 #: The kinds of change after which stored items may lack what reads need.
 _BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
 
@@ -139,22 +143,6 @@ def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...
     )
 
 
-def refuse_unknown_renames(table: TableMap, old: TableDesign) -> None:
-    """Raise MigrationRefused for a `renamed_from` that the old version does not have."""
-    for entity in table.entities:
-        former = (old.entities or {}).get(entity.type_name) or (old.entities or {}).get(
-            entity.renamed_from
-        )
-        for attribute in () if former is None else entity.attributes.values():
-            name = attribute.renamed_from
-            known = former.attributes if former is not None else {}
-            if name and name not in known and attribute.stored not in known:
-                raise MigrationRefused(
-                    f"{entity.name}.{attribute.name}: renamed_from={name!r} is no attribute that "
-                    f"stored items of {entity.name} have{did_you_mean(name, known)}"
-                )
-
-
 def apply_steps(
     changes: Iterable[DesignChange], wanted: TableDescription, found: TableDescription
 ) -> list[MigrationStep]:
@@ -174,6 +162,20 @@ def apply_steps(
     if wanted.ttl is not None and found.ttl is None:
         steps.append(MigrationStep("enable-ttl", wanted.ttl))
     return [*steps, MigrationStep("switch")]
+
+
+def with_await(
+    steps: Sequence[MigrationStep], *, until_verify: bool = False
+) -> list[MigrationStep]:
+    """Return steps that wait for connected programs before they change what these programs use.
+
+    With `until_verify`, these programs may run until the items are read again.
+    """
+    names = [each.name for each in steps]
+    position = next(at for at, name in enumerate(names) if name not in _HARMLESS)
+    if until_verify and "verify" in names:
+        position = names.index("verify")
+    return [*steps[:position], MigrationStep("await-programs"), *steps[position:]]
 
 
 def clean_steps(

@@ -20,8 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from tablewright.backoff import Backoff
 from tablewright.encoding.items import item_size
 from tablewright.errors import (
@@ -33,36 +31,23 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.revision import Executor, lost_lease
+from tablewright.plan.migration.rewriting import ItemRewrite
+from tablewright.plan.migration.write_rate import WriteRate, described, read_rate
 from tablewright.plan.plan import Context, Request, Steps, Wait
 from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.reads.single import decode_page
 from tablewright.plan.writes.action import CONDITION_FAILED, TRANSIENT
-from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
-from tablewright.values import Item, Value
+from tablewright.plan.writes.guard import key_text
+from tablewright.table_description import TableDescription
+from tablewright.values import Item
 
+#: What it takes to reserve a unique value: a transaction with a sentinel and the check of an item.
+RESERVATION_UNITS = 4
+#: How often the capacity of a table is read again, for a share of it, in seconds.
+CAPACITY_SECONDS = 60.0
 #: The delays while other programs keep changing the same items.
 CONFLICTS = Backoff(attempts=20, first=0.01, longest=1.0)
-
-
-class ItemRewrite(Struct, frozen=True):
-    """What a sweep writes to one item: attributes to set and to remove, or its deletion."""
-
-    item: Item
-    #: The new values; None removes an attribute. Empty: the item is deleted.
-    values: dict[str, Value | None]
-    #: The attributes that must be as they were read.
-    watched: list[str]
-
-    def action(self, table: TableMap, name: str) -> dict[str, Any]:
-        """Return the action of a transaction."""
-        expressions = WriteExpressions()
-        expressions.require_exists(table)
-        expressions.require_unchanged(stored_values(self.item, self.watched))
-        for attribute, value in self.values.items():
-            expressions.update.set_or_remove(attribute, value)
-        body = {"TableName": name, "Key": table.key(self.item)}
-        return {"Update" if self.values else "Delete": expressions.add_to(body)}
 
 
 #: Returns what to write to an item; None if it is as it should be.
@@ -72,17 +57,45 @@ Compute: TypeAlias = Callable[[Item], ItemRewrite | None]
 class RateLimit:
     """Limits write units per second."""
 
-    def __init__(self, units_per_second: float | None) -> None:
-        self._rate = units_per_second
+    def __init__(self, units_per_second: float | str | None) -> None:
+        self._rate = None if units_per_second is None else read_rate(units_per_second)
         self._free_at = 0.0
+        #: The table, as it was when its capacity was last read, and when it is read again.
+        self._found: TableDescription | None = None
+        self._read_at = 0.0
 
     def spend(self, changes: list[ItemRewrite], executor: Executor) -> Steps[None]:
         """Wait until the units of the last transaction have accrued."""
-        if self._rate is None:
+        units = sum(2 * _units(each) for each in changes)
+        yield from self._spend(units, changes, executor)
+
+    def spend_for_values(self, reserved: int, executor: Executor) -> Steps[None]:
+        """Wait until the units have accrued that unique values took which were reserved."""
+        yield from self._spend(RESERVATION_UNITS * reserved, [], executor)
+
+    def _spend(self, units: int, changes: list[ItemRewrite], executor: Executor) -> Steps[None]:
+        if self._rate is None or not units:
             return
-        now, units = time.monotonic(), sum(2 * _units(each) for each in changes)
-        self._free_at = max(now, self._free_at) + units / self._rate
+        rate = yield from self._units_per_second(self._rate, changes, executor)
+        now = time.monotonic()
+        self._free_at = max(now, self._free_at) + units / rate
         yield from executor.wait(self._free_at - now)
+
+    def _units_per_second(
+        self, rate: WriteRate, changes: list[ItemRewrite], executor: Executor
+    ) -> Steps[float]:
+        if rate.units is not None:
+            return rate.units
+        now = time.monotonic()
+        if self._found is None or now >= self._read_at:
+            self._found = yield from described(executor.name)
+            self._read_at = now + CAPACITY_SECONDS
+        written = {
+            index.name
+            for index in self._found.global_indexes
+            if any(each.changes_row_of(index) for each in changes)
+        }
+        return rate.units_in(self._found, written)
 
 
 def read_page(context: Context, table: TableMap, last: Item | None) -> Steps[Any]:

@@ -12,7 +12,7 @@ Below them:
 
 single.py             a plan that returns one entity, and what follows from it
 page_query.py         PageQuery, the base of every query: how it reads a page
-page.py, cursors.py   the page that it returns, and the cursor of the next one
+page.py               the page that it returns, and the cursor of the next one
 query_parts.py        a query of several parts: segments, or shards
 aggregate_members.py  a compiled aggregate; layout.py: where its rows are in the partition
 projection.py         which attributes an index holds, and which of them a query reads

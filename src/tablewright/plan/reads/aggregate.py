@@ -30,6 +30,8 @@ from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.aggregate_members import AggregateMap, MemberRow, assemble
 from tablewright.plan.reads.layout import Layout, bound, layout_of
 from tablewright.plan.reads.page_query import MAX_REQUESTS, KeyRead, next_limit
+from tablewright.plan.reads.places import Place, place_of
+from tablewright.plan.reads.projection import outermost
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.single import decode_page
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
@@ -158,7 +160,10 @@ class Load(KeyRead[T | None], Generic[T]):
         return KeyCondition(partition, SortCondition(sort, "between", values))
 
     def _request(self, condition: KeyCondition, context: Context) -> QueryRequest:
-        selection = Selection(condition, (), self._kind.paths(self._key))
+        paths, place = self._kind.paths(self._key), self._root_place
+        if paths and place is not None:
+            paths = outermost(place.paths().union(paths))
+        selection = Selection(condition, (), paths)
         return QueryRequest("Query", self._members(context), selection)
 
     def _steps(self, context: Context) -> Steps[T | None]:
@@ -229,7 +234,7 @@ class Load(KeyRead[T | None], Generic[T]):
         """Return the rows that belong to the aggregate, each with its sort key."""
         members = self._kind.entities()
         root = self._root_sort_key() if self._layout.is_below else None
-        delimiter = self._key.partition.delimiter.text
+        delimiter, place = self._key.partition.delimiter.text, self._root_place
         rows = []
         for item in items:
             sort_key = self._sort_key(item)
@@ -238,11 +243,20 @@ class Load(KeyRead[T | None], Generic[T]):
                 continue
             found = self._entity.table.entity_of(item)
             entity = next((member for member in members if member.includes(found)), None)
+            if entity is self._entity and place is not None and not place.contains(item):
+                continue
             if entity is not None:
                 rows.append(MemberRow(entity, sort_key, item))
             elif found is None:
                 rows += self._unknown_rows(item, sort_key)
         return rows
+
+    @property
+    def _root_place(self) -> Place | None:
+        """The place of the root, if items of its entity in other places are not members."""
+        if self._entity in self._kind.entities()[1:]:
+            return None
+        return place_of(self._entity, self._key, len(self._entity.kinds))
 
     def _unknown_rows(self, item: Item, sort_key: str) -> list[MemberRow]:
         """Raise UnreadableItem for a row of no entity that may be a member's: see `PageQuery`."""

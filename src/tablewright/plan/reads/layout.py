@@ -172,7 +172,7 @@ def layout_of(kind: AggregateMap, key: KeyMap, given: int, entities: int) -> Lay
     """
     del entities
     root, is_below = key.sort, _check_members(kind, key, given)
-    beside = kind.root.entity.table.sort_keys_beside(key, kind.entities())
+    beside = kind.root.entity.table.sort_keys_beside(key, kind.entities()[1:])
     spans: Callable[[Template | None], Span]
     if is_below and root is not None:
         spans, root_span = partial(_span_below, root), Span("", "")

@@ -1,15 +1,43 @@
-"""Page: the results of a query in order, with the cursor of the next page (`cursors.py`)."""
+"""Page: the results of a query in order, with the cursor of the next page.
+
+A cursor holds the key of the last item, and what is left of the limit if the query has one. It is
+encrypted, so it reveals no key, and authenticated together with what it is bound to: it is rejected
+for another pattern, other arguments, another order, filter or limit, for another tenant, and if a
+single character of it was changed.
+
+    base64url( nonce + AES-256-GCM(key, nonce, position as MessagePack, associated data = binding) )
+
+    nonce   12 random bytes
+    key     HKDF-SHA256(secret, info = purpose + binding)
+
+Each binding has a key of its own, so that no key gets near the number of random nonces after which
+one may repeat (2**32 for GCM), however long a secret is used.
+
+This module must not know where the secret comes from.
+"""
 
 from __future__ import annotations
 
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar, get_args, overload
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args, overload
 
+import msgspec
 import pydantic
 from pydantic_core import core_schema
 
-from tablewright.errors import UnreadableItem
+from tablewright.errors import InvalidCursor, UnreadableItem
 from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
+from tablewright.plan.plan import Context
+from tablewright.plan.query_requests import QueryRequest
+from tablewright.values import Item
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    from tablewright.plan.reads.page_query import PageQuery
 
 R = TypeVar("R")
 
@@ -80,3 +108,108 @@ class Page(Sequence[R]):
             lambda values: cls(values["items"], values["next_cursor"]),
             lambda page: {"items": page._items, "next_cursor": page.next_cursor},
         )
+
+
+#: Keeps the keys of cursors apart from others that are derived from the same secret.
+# -- cursors ---------------------------------------------------------------------------------------
+
+_PURPOSE = b"tablewright cursor\n"
+_KEY_SIZE = 32
+_NONCE_SIZE = 12
+#: The key at which a page ended; for a query with a limit, and how many results remain of it.
+Position: TypeAlias = Item | tuple[Item, int]
+_decode = msgspec.msgpack.Decoder(Item | tuple[Item, int]).decode
+
+
+class PageCursor:
+    """Opens the cursor with which a page begins, and makes that of the next page.
+
+    `request` is that of the first page of the query.
+    """
+
+    def __init__(self, query: PageQuery[Any], request: QueryRequest, context: Context) -> None:
+        self._query = query
+        self._request = request
+        self._context = context
+        #: Where the page starts; None at the beginning.
+        self.start: Item | None = None
+        #: What remains of the limit of the query; None without one.
+        self.remaining = query._total
+        if query._cursor is not None:
+            position = open_cursor(context.secret, self._binding, query._cursor)
+            self.start, self.remaining = (
+                position if isinstance(position, tuple) else (position, None)
+            )
+
+    @property
+    def _binding(self) -> tuple[Any, ...]:
+        return self._query._binding(self._request, self._context)
+
+    def after(self, end: Item, results: list[Any]) -> str:
+        """Return the cursor that continues behind `end`, after these results."""
+        position = end if self.remaining is None else (end, self.remaining - len(results))
+        return seal_cursor(self._context.secret, self._binding, position)
+
+    def page(
+        self,
+        results: list[Any],
+        end: Item | None,
+        unreadable: tuple[UnreadableItem, ...] = (),
+    ) -> Page[Any]:
+        """Return a page that ends at `end`, or is the last if there is none."""
+        if not end or self.remaining == len(results) or (self._query._is_first_only and results):
+            return Page(results, None, unreadable)
+        return Page(results, self.after(end, results), unreadable)
+
+
+# -- the text of a cursor -------------------------------------------------------------------------
+
+
+def seal_cursor(secret: bytes, binding: Any, position: Position) -> str:
+    """Return the cursor for a position in what `binding` describes."""
+    bound = msgspec.json.encode(binding)
+    nonce = os.urandom(_NONCE_SIZE)
+    sealed = _cipher(secret, bound).encrypt(nonce, msgspec.msgpack.encode(position), bound)
+    return _text(nonce + sealed)
+
+
+def open_cursor(secret: bytes, binding: Any, cursor: str) -> Position:
+    """Return the position in a cursor; raise InvalidCursor if it is for another binding."""
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    except (ValueError, TypeError):
+        raise InvalidCursor("this is not a cursor; pass page.next_cursor unchanged") from None
+    bound = msgspec.json.encode(binding)
+    nonce, sealed = raw[:_NONCE_SIZE], raw[_NONCE_SIZE:]
+    try:
+        # Base64 has spare bits at the end: only the one spelling that we gave out is ours.
+        if _text(raw) != cursor or not sealed:
+            raise InvalidTag
+        opened: Position = _decode(_cipher(secret, bound).decrypt(nonce, sealed, bound))
+    except InvalidTag:
+        raise InvalidCursor(
+            "the cursor was changed, or belongs to another pattern, other arguments, another "
+            "tenant or a database with another cursor_secret; start again without one"
+        ) from None
+    return opened
+
+
+def _text(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+@lru_cache(maxsize=64)
+def _cipher(secret: bytes, bound: bytes) -> AESGCM:
+    """Return the cipher for the cursors of one binding.
+
+    It is kept: each page of a query but the first opens a cursor and seals the next one.
+    """
+    # Imported with the first cursor: it takes 20 ms, and many programs need none.
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    derivation = HKDF(algorithm=SHA256(), length=_KEY_SIZE, salt=None, info=_PURPOSE + bound)
+    return AESGCM(derivation.derive(secret))

@@ -35,8 +35,8 @@ from tablewright.plan.query_requests import (
     Selection,
 )
 from tablewright.plan.reads import projection
-from tablewright.plan.reads.cursors import PageCursor
-from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.places import Place, place_of
 from tablewright.plan.reads.single import decode_page
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
@@ -119,6 +119,8 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
     #: Whether only the first result is read, so that a page with results needs no cursor.
     _is_first_only = False
     _columns: tuple[Ref[Any, Any], ...] = ()
+    #: Whether the results are the keys of the items in the table.
+    _reads_keys = False
     #: Makes the result of the values of the columns.
     _row: Callable[[list[Any]], Any] = tuple
 
@@ -144,7 +146,7 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         if cursor.start is not None:
             request = request.next_page(cursor.start)  # of a page before: only cursors of ours open
         size = smaller(self._size, cursor.remaining)
-        if filtered or excluding is not None or self._columns:
+        if filtered or excluding is not None or self._is_partial:
             read = yield from self._read_items(request, filtered, excluding, size)
             return self._page_of(read, cursor, self._position)
         if size is not None:
@@ -212,7 +214,7 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         if size is not None:  # and the item to leave out
             request = request.with_members(Limit=size + (is_first and not request.continues))
         page = decode_page((yield request))
-        if excluding is None and not self._columns:
+        if excluding is None and not self._is_partial:
             return PageItems(page.items, page.last_evaluated_key)
         found, last = self._candidates(page.items, excluding), page.last_evaluated_key
         if size is not None and len(found) > size:
@@ -261,6 +263,11 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         return self._entity.table.types_beside(self._key, len(self._arguments))
 
     @property
+    def _types_read(self) -> frozenset[str]:
+        """The types of other items that are read, also if they are left out by their types."""
+        return self._types_beside
+
+    @property
     def _may_contain_others(self) -> bool:
         """Whether the range may contain items of other entities, or in other places."""
         return bool(self._types_beside)
@@ -294,13 +301,21 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         _, filtered, _ = self._request(DECLARED)
         return filtered or self._is_filtered_for_tenants
 
+    @property
+    def _is_partial(self) -> bool:
+        """Whether only some attributes of each item are read."""
+        return bool(self._columns) or self._reads_keys
+
     def _is_projected(self, stored: str) -> bool:
         return projection.is_projected(self._entity, self._key, stored)
 
     def _check_projection(self) -> None:
-        projection.check_projected(
-            self._entity, self._key, [column.attribute for column in self._columns]
-        )
+        """Raise DeclarationError unless the index holds what the query reads."""
+        projection.check_kind(self._entity, self._key, self._types_read)
+        if not self._reads_keys:
+            projection.check_projected(
+                self._entity, self._key, [column.attribute for column in self._columns]
+            )
 
     def _type_to_filter(self) -> str | None:
         """Return the attribute that distinguishes items of other entities, if there may be any."""
@@ -331,21 +346,26 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         return NotOnlyOfTypes(name, others, self._type_names)
 
     def _paths(self) -> list[Path]:
-        if not self._columns:
-            return []
-        paths = projection.paths_of_columns(self._entity, self._key, self._columns)
-        return projection.outermost(paths)
+        return projection.outermost(self._needed_paths()) if self._is_partial else []
+
+    def _needed_paths(self) -> set[Path]:
+        """Return the paths that a query needs of each item, if it reads only some attributes."""
+        place = self._place
+        return projection.paths_of_columns(self._entity, self._key, self._columns).union(
+            () if place is None else place.paths()
+        )
 
     # -- the results -------------------------------------------------------------------------
 
     def _matching(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
         """Return the items of this entity, without the one that the comparison leaves out."""
+        place = self._place
         return [
             item
             for item in items
             if self._entity.includes(self._entity.table.entity_of(item))
             and (excluding is None or item[excluding.attribute] != excluding.excluded)
-            and (not self._has_alternatives or self._is_in_place(item))
+            and (place is None or place.contains(item))
         ]
 
     def _candidates(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
@@ -374,23 +394,21 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         return True
 
     @property
-    def _has_alternatives(self) -> bool:
-        """Whether the entity has other places in the index, under other conditions."""
-        return self._key.index is not None and any(
-            each.index == self._key.index for each in self._entity.indexes if each is not self._key
-        )
+    def _place(self) -> Place | None:
+        """The place of the key; None if the entity has no other one in the index."""
+        return place_of(self._entity, self._key, len(self._entity.kinds))
 
-    def _is_in_place(self, item: Item) -> bool:
-        """Whether an item of the entity is in the place of this key, not in another one."""
-        try:
-            return self._key.compose(self._entity.values(item)) is not None
-        except UnreadableItem:
-            return True  # reported when it is decoded
+    @property
+    def _has_places(self) -> bool:
+        """Whether the index can hold items of the entity in other places."""
+        return self._place is not None
 
     def _read(self, item: Item) -> Any:
         """Return the result that an item gives; raise UnreadableItem."""
         if isinstance(item, UnknownItem):
             raise unknown_item(self._entity.table, item)
+        if self._reads_keys:
+            return self._entity.table.key(item)
         if not self._columns:
             return self._entity.decode(item)
         return self._row(projection.read_columns(self._entity, self._columns, item))

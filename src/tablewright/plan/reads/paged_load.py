@@ -40,9 +40,8 @@ from tablewright.plan.facts import Extent, RootAndRows, UnitRange, page_read
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.aggregate_members import AggregateMap, Member, MemberRow
-from tablewright.plan.reads.cursors import PageCursor
 from tablewright.plan.reads.layout import MemberPlace, RowPlace, hull, literal_behind
-from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page import Page, PageCursor
 from tablewright.plan.reads.page_query import MAX_REQUESTS, PageItems
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query

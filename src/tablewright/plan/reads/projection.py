@@ -6,7 +6,7 @@ does not hold it, its value is parsed from a key attribute that determines it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from msgspec import Struct
@@ -59,11 +59,23 @@ def source_of(entity: EntityMap, key: KeyMap, attribute: AttributeMap) -> str | 
 
 def contains_whole(entity: EntityMap, key: KeyMap) -> bool:
     """Return whether every attribute of an entity can be read from a table, or an index."""
-    return not _missing(entity, key, entity.attributes.values())
+    return not _missing_of_whole(entity, key)
 
 
-def _missing(entity: EntityMap, key: KeyMap, wanted: Iterable[AttributeMap]) -> list[str]:
+def missing(entity: EntityMap, key: KeyMap, wanted: Iterable[AttributeMap]) -> list[str]:
+    """Return the stored names of the attributes that an index does not hold."""
     return [each.stored for each in wanted if source_of(entity, key, each) is None]
+
+
+def _missing_of_whole(entity: EntityMap, key: KeyMap) -> list[str]:
+    """Return the stored names of what decoding needs: also the attributes of all variants, and the
+    type that says which it is."""
+    kinds = entity.kinds
+    names = [name for kind in kinds for name in missing(kind, key, kind.attributes.values())]
+    type_attribute = entity.table.type_attribute
+    if len(kinds) > 1 and type_attribute and not is_projected(entity, key, type_attribute):
+        names.append(type_attribute)
+    return list(dict.fromkeys(names))
 
 
 def check_projected(
@@ -72,11 +84,34 @@ def check_projected(
     """Raise DeclarationError unless an index holds these attributes; all, if none is named."""
     if key.index is None or key.index.projection == "ALL":
         return
-    missing = _missing(entity, key, attributes or entity.attributes.values())
-    if missing:
+    check_kind(entity, key, entity.table.types_beside(key, key.partition_arity))
+    if attributes:
+        lacking = missing(entity, key, attributes)
+    else:
+        lacking = _missing_of_whole(entity, key)
+    if lacking:
         raise DeclarationError(
-            f"{key.name}: the index {key.index.name} does not contain {', '.join(missing)}; "
+            f"{key.name}: the index {key.index.name} does not contain {', '.join(lacking)}; "
             "select(…) attributes that it contains, or extend its projection"
+        )
+
+
+def check_kind(entity: EntityMap, key: KeyMap, beside: Container[str]) -> None:
+    """Raise DeclarationError if an index does not say which items are of a variant.
+
+    `beside` are the types of the other items that are read.
+    """
+    table, base, index = entity.table, entity.base, key.index
+    if base is None or index is None or table.type_attribute is None:
+        return
+    if is_projected(entity, key, table.type_attribute):
+        return
+    others = [name for name in base.type_names if name != entity.type_name and name in beside]
+    if others:
+        raise DeclarationError(
+            f"{key.name}: the index {index.name} does not contain {table.type_attribute!r}, which "
+            f"says whether an item is a {entity.name} or a {others[0]}; add it to the projection "
+            f"of the index, or read {base.name}"
         )
 
 

@@ -17,15 +17,13 @@ from typing import Any, Generic, Self, TypeVar, overload
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.key_parts import KeyPart
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import all_read
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.query_requests import Selection
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.page_query import PageQuery
-from tablewright.plan.reads.projection import ProjectionRow, contains_whole, key_paths
-from tablewright.plan.reads.single import Single, decode_page
+from tablewright.plan.reads.projection import ProjectionRow, contains_whole
+from tablewright.plan.reads.single import Single, decode_page, item_request
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Symbol
@@ -85,12 +83,10 @@ class Query(PageQuery[R], Generic[R]):
         the table.
         """
         first = self.page_size(1)
-        if self._columns or contains_whole(self._entity, self._key):
+        is_union = len(self._entities()) > 1  # it is read whole, or refused
+        if self._columns or is_union or contains_whole(self._entity, self._key):
             return First(first)
-        entity = self._entity
-        columns = [getattr(entity.type, part.attribute) for part in entity.primary.parameters]
-        values: Any = first.select(*columns)
-        return FirstByKey(values)
+        return FirstByKey(first._replace(_reads_keys=True))
 
     def count(self) -> Count:
         """Return the number of results on all pages."""
@@ -166,19 +162,18 @@ class First(Single[R], Generic[R]):
 class FirstByKey(First[R], Generic[R]):
     """The first result of a query of an index that does not contain the whole entity.
 
-    The query reads the attributes of its primary key; the entity is read in the table, and is None
-    if it was deleted meanwhile.
+    The query reads its key as it is stored; the entity is read in the table, and is None if it was
+    deleted meanwhile.
     """
 
     _type_name = "First"
 
     def _steps(self, context: Context) -> Steps[R | None]:
-        values: Any = yield from super()._steps(context)
-        if values is None:
+        key: Any = yield from super()._steps(context)
+        if key is None:
             return None
-        parts = self._entity.primary.parameters
-        arguments = tuple(map(KeyPart.argument, parts, values))
-        found: R | None = yield from Get[R](self._entity, arguments)._steps(context)
+        request = item_request(context, self._entity, key, consistent=False)
+        found: R | None = self._entity.decode_get((yield request))
         return found
 
     def _shape(self) -> Shape:
@@ -201,20 +196,19 @@ class Count(Plan[int]):
         if self._query._skips_unreadable:
             return (yield from self._readable(context))
         query = self._query._replace(_columns=())
+        query._replace(_reads_keys=True)._check_projection()
         request, _, excluding = query._request(context)
         # Items are read, not only counted, if some of them have to be left out here: a filter lets
         # items without a type attribute pass, which only their keys tell apart.
         entity, key = query._entity, query._key
         reads_items = excluding is not None or (
             query._may_contain_others
-            and (query._has_alternatives or entity.table.type_attribute not in key.attributes)
+            and (query._has_places or entity.table.type_attribute not in key.attributes)
         )
-        if not reads_items:
+        if reads_items:
+            request, _, _ = query._replace(_reads_keys=True)._request(context)
+        else:
             request = request.with_members(Select="COUNT")
-        elif not query._has_alternatives:
-            paths = key_paths(entity, key)
-            selection = Selection(request.selection.condition, request.selection.filters, paths)
-            request = replace(request, selection=selection)
         total = 0
         while True:
             page = decode_page((yield request))
@@ -236,8 +230,11 @@ class Count(Plan[int]):
             query = query._replace(_cursor=page.next_cursor)
 
     def _shape(self) -> Shape:
+        query = self._query
+        if not query._skips_unreadable:
+            query = query._replace(_columns=(), _reads_keys=True)
         # A count names no attributes, whatever the query selects.
-        return replace(_of_all(self._query._shape(), self._query), attributes=())
+        return replace(_of_all(query._shape(), query), attributes=())
 
 
 def _of_all(shape: Shape, query: PageQuery[Any]) -> Shape:

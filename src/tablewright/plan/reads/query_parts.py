@@ -41,8 +41,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.plan.facts import PartName, Parts
 from tablewright.plan.plan import Context, Plan, Steps, Together
 from tablewright.plan.query_requests import QueryRequest
-from tablewright.plan.reads.cursors import PageCursor
-from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page import Page, PageCursor
 from tablewright.plan.reads.page_query import PageItems, PageQuery, smaller
 from tablewright.plan.reads.query import Count
 from tablewright.plan.reads.range import Range

@@ -26,8 +26,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition, after
 from tablewright.plan.condition import Condition
 from tablewright.plan.explanation import item_key
+from tablewright.plan.expressions import Path
 from tablewright.plan.reads.layout import Span, hull
-from tablewright.plan.reads.projection import check_projected
+from tablewright.plan.reads.projection import check_kind
 from tablewright.plan.reads.query import Query
 from tablewright.symbol import TRACES, Symbol
 from tablewright.values import Item
@@ -250,7 +251,11 @@ class UnionRange(Range[R, *Rest]):
 
     def _check_projection(self) -> None:
         for each in self._ranges:
-            check_projected(each._entity, each._key)
+            check_kind(each._entity, each._key, self._types_read)  # more is read than each needs
+            each._replace(_reads_keys=self._reads_keys)._check_projection()
+
+    def _needed_paths(self) -> set[Path]:
+        return set[Path]().union(*(each._needed_paths() for each in self._ranges))
 
     # -- the results -------------------------------------------------------------------------
 
@@ -273,8 +278,8 @@ class UnionRange(Range[R, *Rest]):
         return (self._range_of(item) or self._ranges[0])._read(item)
 
     @property
-    def _has_alternatives(self) -> bool:
-        return any(each._has_alternatives for each in self._ranges)
+    def _has_places(self) -> bool:
+        return any(each._has_places for each in self._ranges)
 
 
 def union_of(*ranges: Any) -> UnionRange[Any, *tuple[Any, ...]]:

@@ -68,6 +68,10 @@ class Scan(Query[R], Generic[R]):
     def _types_beside(self) -> frozenset[str]:
         return frozenset(self._entity.table.type_names)
 
+    @property
+    def _types_read(self) -> frozenset[str]:
+        return self._entity.table.types_in_index_of(self._key)
+
     def _is_in_range(self, item: Item) -> bool:
         return self._key.begins_like(item)
 

@@ -198,8 +198,10 @@ def names_owner(entity: EntityMap, unique: UniqueMap) -> bool:
 
 def named_key(entity: EntityMap, unique: UniqueMap, found: Item) -> Item:
     """Return the key of the entity that a stored sentinel names; raise UnreadableItem."""
-    kept = {each.name: each.converter.read(found, each.stored) for each in unique.keeps}
-    return entity.key_of(kept)
+    names = entity.primary.depends_on
+    # Others may have another name, in a sentinel of another version of the design.
+    kept = [each for each in unique.keeps if each.name in names]
+    return entity.key_of({each.name: each.converter.read(found, each.stored) for each in kept})
 
 
 def sentinel_items(

@@ -2,6 +2,7 @@
 
 policies    what patterns need; a policy for each role of programs, and one that creates tables
 tenants     a policy that limits each tenant to its own partitions
+versions    the policies of two versions of a design as one, for the time of a migration
 """
 
 from __future__ import annotations
@@ -10,20 +11,30 @@ from tablewright.publish.iam.policies import (
     MAX_POLICY_SIZE,
     AwsAccount,
     policies,
-    policy,
     policy_size,
     roles,
 )
 from tablewright.publish.iam.tenants import COGNITO, tenant_policy, tenant_tag
+from tablewright.publish.iam.versions import (
+    PolicySet,
+    policy,
+    role_policies,
+    tenant_policies,
+    union,
+)
 
 __all__ = [
     "COGNITO",
     "MAX_POLICY_SIZE",
     "AwsAccount",
+    "PolicySet",
     "policies",
     "policy",
     "policy_size",
+    "role_policies",
     "roles",
+    "tenant_policies",
     "tenant_policy",
     "tenant_tag",
+    "union",
 ]

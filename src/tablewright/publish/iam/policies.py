@@ -7,7 +7,8 @@
     migrate      carries items to another version of the design (`tablewright migrate`)
 
 A policy allows the actions that its patterns send, on exactly the tables and indexes that they use.
-The shape of a pattern has all its requests. A transaction needs the action of each of its members:
+It also allows to read the record of each table, which `connect` compares the design with. The shape
+of a pattern has all its requests. A transaction needs the action of each of its members:
 IAM has no actions for transactions. A query of an index needs the index, and not the table.
 """
 
@@ -101,17 +102,6 @@ def policies(design: Design, account: AwsAccount | None = None) -> dict[str, Pol
     }
 
 
-def policy(design: Design, role: str, account: AwsAccount | None = None) -> Policy:
-    """Return the policy of one role; raise InvalidValue if there is no such role."""
-    found = policies(design, account)
-    if role not in found:
-        raise InvalidValue(
-            f"{design.name} has no role {role!r}; its roles are {', '.join(found)}"
-            f"{did_you_mean(role, found)}"
-        )
-    return found[role]
-
-
 def roles(design: Design) -> dict[str, list[AccessPattern]]:
     """Return the patterns of each role; `provision` and `migrate` run none."""
     patterns = design.patterns
@@ -195,7 +185,7 @@ def _access(request: Shape, action: str, index: str = "") -> Iterator[RequestGra
 def document(
     allowed: Mapping[Grant, frozenset[str]], account: AwsAccount, tables: Mapping[str, TableMap]
 ) -> Policy:
-    """Return a policy with one statement for each table and index.
+    """Return a policy with one statement for each table and index, and for the record of a table.
 
     An action whose patterns all select attributes has a statement of its own, which allows these
     attributes and the keys, and no whole items.
@@ -217,6 +207,10 @@ def document(
                 "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
             }
         statements.append(as_statement(sorted(found), account.arn(name, index), condition))
+    for name in sorted({grant.table for grant in allowed}):
+        whole_items = allowed.get(Grant(name, "", "GetItem"))
+        if whole_items is None or whole_items:  # else every item may be read
+            statements.append(record_statement(tables[name], account, "GetItem"))
     return as_policy(statements)
 
 
@@ -257,8 +251,15 @@ def leading_keys(operator: str, values: list[str]) -> dict[str, Any]:
 
 def _provisioning(table: TableMap, account: AwsAccount) -> Iterator[dict[str, Any]]:
     """Yield what `connect(…, create=True, update=True)` needs for a table."""
-    resource = account.arn(table.name)
-    yield as_statement(PROVISIONING, resource)
+    yield as_statement(PROVISIONING, account.arn(table.name))
+    yield record_statement(table, account, "GetItem", "UpdateItem")
+
+
+def record_statement(table: TableMap, account: AwsAccount, *actions: str) -> dict[str, Any]:
+    """Return a statement that allows actions on the record of a table, alone in its partition.
+
+    `connect` reads it, to compare the declared version of the design with that of the items.
+    """
     (partition,) = record_key(table)[table.attributes[0]].values()
     condition = leading_keys("StringEquals", [partition.replace("$", "${$}")])
-    yield as_statement(["GetItem", "UpdateItem"], resource, condition)
+    return as_statement(actions, account.arn(table.name), condition)

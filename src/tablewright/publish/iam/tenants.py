@@ -9,7 +9,8 @@ table's `Tenancy`, in which a policy variable stands for the id of the tenant.
 
 A pattern is in the policy if each of its requests names a partition of the tenant, or reads a
 shared one. In an index, the rows of a partition must belong to the tenant that its key names. Every
-other pattern is left out, and listed with the reason.
+other pattern is left out, and listed with the reason. Every tenant may read the record of the
+table, as `connect` does.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from tablewright.publish.iam.policies import (
     as_policy,
     as_statement,
     leading_keys,
+    record_statement,
 )
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
@@ -99,7 +101,12 @@ def tenant_policy(
         for grant, place in found:
             places[grant][place] = None
     names = {name: variable or _tag(table.__tenancy__) for name, table in tenancies.items()}
-    policy = as_policy(_statements(places, account or AwsAccount(), names))
+    account = account or AwsAccount()
+    records = [
+        record_statement(tenancies[name].__table__, account, "GetItem")
+        for name in sorted({grant.table for grant in places})
+    ]
+    policy = as_policy([*_statements(places, account, names), *records])
     variables = {table.__name__: names[name] for name, table in tenancies.items()}
     return TenantPolicy(policy, tuple(allowed), tuple(left_out), variables)
 

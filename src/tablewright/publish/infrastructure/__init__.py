@@ -14,10 +14,12 @@ The output is deterministic.
 from __future__ import annotations
 
 from tablewright.publish.infrastructure.cdk import cdk
-from tablewright.publish.infrastructure.cloudformation import cloudformation
-from tablewright.publish.infrastructure.runbook import key_changes, key_texts, runbook
-from tablewright.publish.infrastructure.stages import stages
-from tablewright.publish.infrastructure.tables import create_table_requests, declared_tables
+from tablewright.publish.infrastructure.cloudformation import (
+    cloudformation,
+    create_table_requests,
+    declared_tables,
+)
+from tablewright.publish.infrastructure.runbook import key_changes, key_texts, runbook, stages
 from tablewright.publish.infrastructure.terraform import terraform
 
 __all__ = [

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from textwrap import indent
 
-from tablewright.publish.infrastructure.tables import declared_tables, logical_id
+from tablewright.publish.infrastructure.cloudformation import declared_tables, logical_id
 from tablewright.schema import KeySchema, Throughput
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.verify.design import Design

@@ -11,8 +11,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.hues import attribute_hue, chip, entity_hue
 from tablewright.presentation.keys import KeyPiece, key_pieces, key_text, paths
+from tablewright.presentation.style import attribute_hue, chip, entity_hue
 from tablewright.presentation.values import content, shortened
 from tablewright.studio.patterns.programs import entity_code
 from tablewright.studio.web.http import url

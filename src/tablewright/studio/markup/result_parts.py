@@ -12,9 +12,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.template import Template
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.hues import attribute_hue, chip
 from tablewright.presentation.keys import KeyPiece, label
 from tablewright.presentation.results import ResultNode, json_text, result_node
+from tablewright.presentation.style import attribute_hue, chip
 from tablewright.presentation.values import content, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import render, split

@@ -5,6 +5,11 @@
 
 A table of the design that does not exist is listed, too. Counts and sizes are those of
 DescribeTable, which DynamoDB updates about every six hours.
+
+    inspect_tables(workspace)    which version of the design each table is prepared for
+
+That takes three requests for each table: DescribeTable, GetItem of its record, DescribeTimeToLive.
+Nothing is written.
 """
 
 from __future__ import annotations
@@ -20,12 +25,17 @@ from msgspec.structs import replace
 from tablewright.errors import (
     AccessDeniedException,
     DesignMismatch,
+    MigrationRefused,
     TableMismatch,
+    TableNotFound,
     UnknownOperationException,
     UnsupportedOperation,
 )
 from tablewright.mapping.table import TableMap
+from tablewright.model.databases.migrating import version_of
 from tablewright.model.databases.provision import Provision
+from tablewright.model.table import Table
+from tablewright.plan.migration.inspecting import Inspect, MigrationInspection
 from tablewright.schema import KeySchema, ProjectedAttributes
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription, read_ttl
@@ -127,3 +137,38 @@ def format_created(seconds: float | None) -> str:
     if seconds is None:
         return "at an unknown time"
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+class VersionedTable(Struct, frozen=True):
+    """What a table of the design records."""
+
+    name: str
+    #: None: the table does not exist, or its record cannot be read.
+    found: MigrationInspection | None = None
+    #: Why the record cannot be read; "" if it can.
+    problem: str = ""
+
+    @property
+    def is_migrating(self) -> bool:
+        """Whether a migration is under way; it may be interrupted."""
+        revision = None if self.found is None else self.found.revision
+        return revision is not None and not (revision.state is None and revision.lease is None)
+
+
+def inspect_tables(workspace: Workspace) -> list[VersionedTable]:
+    """Return what each table of the design records; tables without entities have no version."""
+    tables = [table for table in workspace.tables if table.__table__.entities]
+    if workspace.is_remote:
+        with ThreadPoolExecutor(THREADS) as threads:
+            return list(threads.map(lambda table: _inspect(workspace, table), tables))
+    return [_inspect(workspace, table) for table in tables]
+
+
+def _inspect(workspace: Workspace, table: type[Table]) -> VersionedTable:
+    name, database = table.__table__.name, workspace.database()
+    try:
+        return VersionedTable(name, database.run(Inspect(version_of(database, table))))
+    except TableNotFound:
+        return VersionedTable(name)
+    except MigrationRefused as error:
+        return VersionedTable(name, problem=str(error))

@@ -29,9 +29,9 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import take_apart
 from tablewright.presentation.kinds import stored_names
+from tablewright.presentation.style import chip
 from tablewright.presentation.values import content, plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response
 from tablewright.studio.markup import parts, preview_parts

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
 
 from tablewright.cost import CostReport, PatternCost, PatternUnits
 from tablewright.cost.report import units_of
@@ -15,11 +18,14 @@ from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.erd import erd
 from tablewright.presentation.html_document import chart_table, rendered
 from tablewright.presentation.values import plural
+from tablewright.publish import document, html_document
 from tablewright.publish.advice import Finding
 from tablewright.publish.advice.finding import Severity
 from tablewright.publish.charts import PATTERN_HEADER, pattern_chart
-from tablewright.publish.document import PATTERN_NOTE
-from tablewright.studio.derived import BY_NAME, DOCUMENTS, GeneratedDocument
+from tablewright.publish.document import PATTERN_NOTE, json_document
+from tablewright.publish.iam import AwsAccount, policies
+from tablewright.publish.infrastructure import cdk, cloudformation, create_table_requests, terraform
+from tablewright.publish.workbench import nosql_workbench
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.parts import button_link, panel
 from tablewright.studio.views.pattern_form import breakable
@@ -44,6 +50,46 @@ SIGNS: dict[Severity, tuple[str, str]] = {
     "warning": ("!", "mod"),
     "note": ("i", ""),
 }
+
+
+class GeneratedDocument(Struct, frozen=True):
+    """A file that is generated from a design."""
+
+    name: str
+    title: str
+    #: What follows the name of the design in the name of the file.
+    suffix: str
+    #: Returns its text, or what it has as JSON.
+    content: Callable[[Design], Any]
+
+    def file_name(self, design: Design) -> str:
+        return f"{design.name}{self.suffix}"
+
+    def write(self, design: Design) -> str:
+        """Return the text of the file."""
+        found = self.content(design)
+        return found if isinstance(found, str) else json_document(found)
+
+
+def _policies(design: Design) -> Any:
+    return policies(design, AwsAccount("*", "*", "aws"))
+
+
+def _workbench(design: Design) -> Any:
+    return nosql_workbench(design).model
+
+
+DOCUMENTS = (
+    GeneratedDocument("markdown", "Document (Markdown)", ".md", document),
+    GeneratedDocument("html", "Document (one page)", ".html", html_document),
+    GeneratedDocument("cloudformation", "CloudFormation", ".template.json", cloudformation),
+    GeneratedDocument("cdk", "CDK (Python)", "_cdk.py", cdk),
+    GeneratedDocument("terraform", "Terraform", ".tf", terraform),
+    GeneratedDocument("boto3", "CreateTable (JSON)", ".create-table.json", create_table_requests),
+    GeneratedDocument("iam", "IAM policies", ".policies.json", _policies),
+    GeneratedDocument("nosql-workbench", "NoSQL Workbench", ".nosql-workbench.json", _workbench),
+)
+BY_NAME = {each.name: each for each in DOCUMENTS}
 
 
 def show(workspace: Workspace, _: WebRequest) -> WebPage:

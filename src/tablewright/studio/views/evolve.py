@@ -19,14 +19,15 @@ from tablewright.evolve import (
     Coexistence,
     assess_plan,
 )
-from tablewright.plan.migration.migrate import MigrationInspection, MigrationPlan
+from tablewright.plan.migration.inspecting import MigrationInspection
+from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.revision import MigrationState, Revision
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.values import plural, size_text
 from tablewright.publish import changes_text, migration_text
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.parts import NOTHING, note, panel
-from tablewright.studio.target.versions import VersionedTable, inspect_tables
+from tablewright.studio.target.inventory import VersionedTable, inspect_tables
 from tablewright.studio.views.design import shown_design
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, url
@@ -157,8 +158,10 @@ def _changes(name: str, state: MigrationState | None, assessed: AssessedPlan) ->
         shown.append(parts.listed(lines, "find-l"))
     count = element("p", plural(len(assessed.changes), "change"))
     foot = NOTHING
-    if state is None or state.command == "apply":
-        together = migration_text.deployment([each.change for each in assessed.changes])
+    if assessed.steps and (state is None or state.command == "apply"):
+        together = migration_text.deployment(
+            [each.change for each in assessed.changes], [each.step for each in assessed.steps]
+        )
         foot = element("p.pager", together)
     return panel(f"Changes of {name}", element("div.body", shown), foot, about=count)
 

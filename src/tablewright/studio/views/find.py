@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.hues import chip
 from tablewright.presentation.kinds import filter_name, kind_of
+from tablewright.presentation.style import chip
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import parts

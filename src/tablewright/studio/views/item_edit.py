@@ -18,12 +18,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
+from tablewright.errors import DeclarationError, DesignMismatch, InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.plan.writes.delete import delete
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.hues import chip
 from tablewright.presentation.kinds import unreadable
+from tablewright.presentation.style import chip
 from tablewright.studio.items.places import Subject
 from tablewright.studio.items.reading import RequestMeter, run
 from tablewright.studio.items.relations import relations_of
@@ -112,8 +112,9 @@ class ChangePage:
         if plan is None:
             return self.page(notice, self.form(problems), status=400)
         try:
+            self.workspace.require_admitted(plan)
             found = preview(self.workspace.database(), plan)
-        except InvalidValue as error:
+        except (InvalidValue, DesignMismatch) as error:
             return self.page(notice, self.form({"": str(error)}), status=400)
         is_writable = self.workspace.is_writable
         token = self.workspace.pending.add(found, self.asked(), is_writable=is_writable)

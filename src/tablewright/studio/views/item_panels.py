@@ -8,9 +8,9 @@ from __future__ import annotations
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.hues import chip, entity_hue
 from tablewright.presentation.keys import key_text, own_value, short_title
 from tablewright.presentation.kinds import filter_name, kind_of
+from tablewright.presentation.style import chip, entity_hue
 from tablewright.presentation.values import content
 from tablewright.studio.items import relations
 from tablewright.studio.items.places import ItemPlace, Subject, read_neighbours

@@ -14,9 +14,9 @@ from tablewright.encoding.items import item_size
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.hues import entity_hue
 from tablewright.presentation.keys import KeyPiece, column_widths, key_pieces, key_token
 from tablewright.presentation.kinds import filter_name, unreadable
+from tablewright.presentation.style import entity_hue
 from tablewright.presentation.values import size_text
 from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts

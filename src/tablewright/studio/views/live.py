@@ -15,9 +15,9 @@ from threading import BoundedSemaphore
 
 from tablewright.errors import InvalidValue
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import take_apart
 from tablewright.presentation.kinds import side_of
+from tablewright.presentation.style import chip
 from tablewright.presentation.values import content
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import key_line, key_url, kind_chip

@@ -22,9 +22,8 @@ from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
 from tablewright.studio.markup.result_parts import code_tabs
-from tablewright.studio.patterns.form_values import Submitted, read_form
+from tablewright.studio.patterns.form_values import Submitted, first_values, offers, read_form
 from tablewright.studio.patterns.forms import Field, call, fields_of
-from tablewright.studio.patterns.offers import first_values, offers
 from tablewright.studio.patterns.partiql_code import keys_in, partiql_code
 from tablewright.studio.patterns.programs import boto3_code, cli_code, python_code
 from tablewright.studio.patterns.running import shape_of

@@ -134,6 +134,7 @@ class _PatternPage(PatternForm):
         if plan is None:
             return self.form(problems)
         try:
+            self.workspace.require_admitted(plan)
             ran = run(self.database(), plan)
         except TablewrightError as error:
             return self.form({"": described(error)})
@@ -181,6 +182,7 @@ class _PatternPage(PatternForm):
         if plan is None:
             return join([notice, self.form(problems)])
         try:
+            self.workspace.require_admitted(plan)
             found = preview(self.database(), plan)
         except TablewrightError as error:
             return join([notice, self.form({"": described(error)})])

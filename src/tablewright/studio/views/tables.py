@@ -17,8 +17,8 @@ from tablewright.errors import TablewrightError
 from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.databases.provision import Provision, definition
 from tablewright.presentation.element import Child, Markup, element
-from tablewright.presentation.hues import chip
 from tablewright.presentation.kinds import stored_names
+from tablewright.presentation.style import chip
 from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.markup import parts

@@ -1,10 +1,11 @@
-"""Checks of the menu, for the item collection."""
+"""Sample data and checks of the menu, for the item collection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import tablewright.designs.menu.collection as collection
+from tablewright import Entity
 from tablewright.designs.menu import named_checks
 from tablewright.designs.menu.collection import (
     Menu,
@@ -21,8 +22,23 @@ from tablewright.designs.menu.collection import (
     rename_section,
     whole_menu,
 )
+from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree
 from tablewright.errors import ConditionFailed
 from tablewright.verify.checks import Check, Raises, Stored, changed
+
+
+def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
+    """Return the entities of these menus."""
+    found: list[Entity] = []
+    for menu, sections in menus.items():
+        found.append(Menu(name=menu, section_count=len(sections)))
+        for section, products in sections.items():
+            found.append(Section(menu=menu, name=section, product_count=len(products)))
+            found += [
+                Product(menu=menu, section=section, name=product, allergens=allergens)
+                for product, allergens in products.items()
+            ]
+    return found
 
 
 def checks(stored: Stored) -> Iterator[Check]:

@@ -1,13 +1,16 @@
-"""Checks of the menu, for composite sort keys."""
+"""Sample data and checks of the menu, for composite sort keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import tablewright.designs.menu.composite as composite
+from tablewright import Entity
 from tablewright.designs.menu import named_checks
 from tablewright.designs.menu.composite import (
     Menu,
+    Product,
+    Section,
     SectionWithProducts,
     WholeMenu,
     create_menu,
@@ -18,7 +21,22 @@ from tablewright.designs.menu.composite import (
     rename_section,
     whole_menu,
 )
+from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree
 from tablewright.verify.checks import Check, Stored, changed
+
+
+def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
+    """Return the entities of these menus."""
+    found: list[Entity] = []
+    for menu, sections in menus.items():
+        found.append(Menu(name=menu))
+        for section, products in sections.items():
+            found.append(Section(menu=menu, name=section))
+            found += [
+                Product(menu=menu, section=section, name=product, allergens=allergens)
+                for product, allergens in products.items()
+            ]
+    return found
 
 
 def checks(stored: Stored) -> Iterator[Check]:

@@ -1,9 +1,11 @@
-"""Checks of the menu, for the nested document."""
+"""Sample data and checks of the menu, for the nested document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from uuid import UUID
 
+from tablewright import Entity
 from tablewright.designs.menu.document import (
     Menu,
     Product,
@@ -29,10 +31,42 @@ from tablewright.designs.menu.document import (
     update_section,
     whole_menu,
 )
-from tablewright.designs.menu.document.samples import sort_id_of
-from tablewright.designs.menu.sample_menus import id_of
+from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
 from tablewright.errors import ConditionFailed
 from tablewright.verify.checks import Check, Raises, Stored, changed
+
+
+def sort_id_of(menu: str) -> UUID:
+    """Return the id in the sort key of a menu."""
+    return id_of(menu, "sort key")
+
+
+def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
+    """Return the entities of these menus."""
+    return [
+        Menu(
+            id=id_of(menu),
+            sort_id=sort_id_of(menu),
+            name=menu,
+            sections={
+                str(id_of(menu, section)): _make_section(menu, section, products)
+                for section, products in sections.items()
+            },
+        )
+        for menu, sections in menus.items()
+    ]
+
+
+def _make_section(menu: str, section: str, products: dict[str, list[str]]) -> Section:
+    products_by_id = {
+        str(id_of(menu, section, name)): Product(
+            ProductId=str(id_of(menu, section, name)), ProductName=name, allergens=allergens
+        )
+        for name, allergens in products.items()
+    }
+    return Section(
+        SectionId=str(id_of(menu, section)), SectionName=section, Products=products_by_id
+    )
 
 
 def checks(stored: Stored) -> Iterator[Check]:

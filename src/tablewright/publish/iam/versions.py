@@ -1,0 +1,120 @@
+"""Versions: the policies of a design, and those of two versions of it as one.
+
+While a design is migrated, programs of both versions run with one role. So its policy allows what
+either of them sends, until `tablewright migrate complete`:
+
+    new   Query on table/shop/index/by_status     old   Query on table/shop/index/by_state
+    both  Query on table/shop/index/by_status, Query on table/shop/index/by_state
+
+A union has the statements of its documents. It allows what one of them allows, and no more: actions
+are joined only where resource and condition are equal, because a joined condition, of the
+partitions or attributes of both versions, would also allow a request that names some of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+from tablewright.hints import did_you_mean
+from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy, policies
+from tablewright.publish.iam.tenants import tenant_policy
+from tablewright.verify.design import Design
+
+#: The conditions that are true for more requests the more values they list.
+_FOR_ALL = "ForAllValues:"
+
+
+class PolicySet(Struct, frozen=True):
+    """The policies of a version of a design, by role, and what the reader has to know."""
+
+    by_role: dict[str, Policy]
+    notes: tuple[str, ...] = ()
+
+    def together(self, old: PolicySet, name: str) -> PolicySet:
+        """Return the policies of programs of this version and of an older one with this name."""
+        names = dict.fromkeys((*self.by_role, *old.by_role))
+        found = {
+            role: union(each.by_role[role] for each in (self, old) if role in each.by_role)
+            for role in names
+        }
+        notes = dict.fromkeys((*self.notes, *(f"{name}: {note}" for note in old.notes)))
+        return PolicySet(found, tuple(notes))
+
+    def of_role(self, role: str, design: str) -> Policy:
+        """Return the policy of one role; raise InvalidValue if there is no such role."""
+        if role not in self.by_role:
+            raise InvalidValue(
+                f"{design} has no role {role!r}; its roles are {', '.join(self.by_role)}"
+                f"{did_you_mean(role, self.by_role)}"
+            )
+        return self.by_role[role]
+
+
+def policy(design: Design, role: str, account: AwsAccount | None = None) -> Policy:
+    """Return the policy of one role; raise InvalidValue if there is no such role."""
+    return role_policies(design, account or AwsAccount()).of_role(role, design.name)
+
+
+def role_policies(design: Design, account: AwsAccount) -> PolicySet:
+    """Return the policies of the roles of a design."""
+    return PolicySet(policies(design, account))
+
+
+def tenant_policies(design: Design, account: AwsAccount, variable: str | None) -> PolicySet:
+    """Return the policy of the tenants of a design, with what it leaves out."""
+    found = tenant_policy(design, account, variable=variable)
+    left_out = [f"not allowed: {each.pattern}: {each.reason}" for each in found.left_out]
+    tags = [
+        f"note: {tag} must hold the id as keys store it: tenant_tag({table}, id) of "
+        "tablewright.publish.iam"
+        for table, tag in found.variables.items()
+    ]
+    return PolicySet({"tenants": found.policy}, (*left_out, *tags))
+
+
+def union(documents: Iterable[Policy]) -> Policy:
+    """Return the policy that allows what one of these documents allows.
+
+    An action that another statement allows for the same requests, and more, is left out.
+    """
+    joined: dict[tuple[str, bytes], dict[str, Any]] = {}
+    for statement in (each for document in documents for each in document["Statement"]):
+        condition = msgspec.json.encode(statement.get("Condition"), order="deterministic")
+        place = (statement["Resource"], condition)
+        known = joined.setdefault(place, {**statement, "Action": []})
+        known["Action"] = sorted({*known["Action"], *statement["Action"]})
+    found = []
+    for place, statement in joined.items():
+        others = [
+            other
+            for where, other in joined.items()
+            if where != place and where[0] == place[0] and _covers(other, statement)
+        ]
+        covered = {action for other in others for action in other["Action"]}
+        actions = [action for action in statement["Action"] if action not in covered]
+        if actions:
+            found.append({**statement, "Action": actions})
+    return as_policy(sorted(found, key=lambda statement: statement["Resource"]))
+
+
+def _covers(statement: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether the condition of a statement is true whenever that of the other one is."""
+    wide, narrow = statement.get("Condition"), other.get("Condition")
+    if wide is None:
+        return True
+    if narrow is None or wide.keys() != narrow.keys():
+        return False
+    return all(
+        keys == narrow[operator]
+        or (
+            operator.startswith(_FOR_ALL)
+            and keys.keys() == narrow[operator].keys()
+            and all(set(keys[name]) >= set(narrow[operator][name]) for name in keys)
+        )
+        for operator, keys in wide.items()
+    )
