@@ -203,11 +203,30 @@ def test_complete_removes_what_only_the_old_version_needs(managed: Versions) -> 
     assert "has no migration that can be undone" in done.stderr
 
 
-def test_complete_can_delete_the_items_of_removed_entities(managed: Versions) -> None:
+def test_complete_can_delete_the_items_of_removed_entities_after_a_dump(
+    managed: Versions, tmp_path: Path
+) -> None:
     run("migrate", "apply", managed.new, managed.file, "--yes")
-    done = run("migrate", "complete", managed.new, managed.file, "--delete-removed", "--yes")
+    before = managed.items()
+    removing = ("--delete-removed", str(tmp_path / "removed"), "--yes")
+    done = run("migrate", "complete", managed.new, managed.file, *removing)
     assert done.returncode == 0
     assert {each["type"]["S"] for each in managed.items()} == {"Ticket"}
+    run("load", str(tmp_path / "removed"), str(tmp_path / "copy.db"))
+    managed.file = tmp_path / "copy.db"
+    assert managed.items() == before
+
+
+def test_nothing_is_deleted_if_the_dump_cannot_be_written(
+    managed: Versions, tmp_path: Path
+) -> None:
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    before = managed.items()
+    (tmp_path / "file").write_text("")
+    removing = ("--delete-removed", str(tmp_path / "file" / "folder"), "--yes")
+    done = run("migrate", "complete", managed.new, managed.file, *removing)
+    assert done.returncode != 0
+    assert managed.items() == before
 
 
 def test_a_second_baseline_is_refused(managed: Versions) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -22,7 +23,7 @@ from tablewright.cli.evolution.diff import print_changes
 from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
 from tablewright.cli.items import confirm
 from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
-from tablewright.cli.transfer import progress_bars
+from tablewright.cli.transfer import dump, progress_bars
 from tablewright.errors import DuplicateValues, MigrationRefused
 from tablewright.presentation.printing import (
     make_console,
@@ -167,8 +168,10 @@ def complete(
     design: DesignName,
     target: Target,
     table: str | None = TABLE,
-    delete_removed: bool = flag(
-        "Delete the items of entities that the design no longer has. Make a dump first."
+    delete_removed: Path | None = option(
+        "Delete the items of entities that the design no longer has, after a dump of the table to "
+        "this folder.",
+        metavar="FOLDER",
     ),
     rate: str | None = RATE,
     by_template: bool = BY_TEMPLATE,
@@ -187,14 +190,17 @@ def complete(
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="complete")
         _print_removal(found)
-        lost = " and deletes the items of removed entities" if delete_removed else ""
+        deletes = delete_removed is not None
+        lost = " and deletes the items of removed entities" if deletes else ""
         if not yes:
             confirm(
                 f"this ends the old version and removes what only that needs from the table {name} "
                 f"at {target}{lost}; it cannot be undone"
             )
         options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
-        _run(migrations.complete, target, chosen, table, options, delete_removed=delete_removed)
+        if deletes:
+            dump(target, f"{delete_removed}/", table=name)
+        _run(migrations.complete, target, chosen, table, options, delete_removed=deletes)
 
 
 @add_command(to=migrate)
