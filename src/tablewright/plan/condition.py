@@ -21,6 +21,7 @@ from tablewright.expression import tree
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.printing import EXPRESSION, Dialect
 from tablewright.plan.expressions import Placeholders
+from tablewright.symbol import Symbol
 from tablewright.values import Item, Value
 
 E = TypeVar("E")
@@ -182,7 +183,7 @@ class Condition(Generic[E]):
         )
 
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "<>": operator.ne,
     "<": operator.lt,
@@ -216,7 +217,7 @@ class Compare(Condition[E]):
         value = values[self.operand.name]
         if value is None:
             return self.comparator == "<>"
-        return bool(_COMPARE[self.comparator](value, self.value))
+        return bool(COMPARE[self.comparator](value, self.value))
 
 
 class CompareAttributes(Condition[E]):
@@ -237,27 +238,44 @@ class CompareAttributes(Condition[E]):
         left, right = values[self.operand.name], values[self.other.name]
         if left is None or right is None:
             return self.comparator == "<>"
-        return bool(_COMPARE[self.comparator](left, right))
+        return bool(COMPARE[self.comparator](left, right))
 
 
 class CompareSize(Condition[E]):
-    """`size(attribute) comparator number`."""
+    """`size(attribute) comparator number`; also with BETWEEN and IN."""
 
-    def __init__(self, operand: Operand, comparator: str, size: int) -> None:
-        if type(size) is not int:
-            raise InvalidValue(f"{operand.label}.size() is compared with {size!r}; pass an int")
+    def __init__(
+        self, operand: Operand, comparator: str, check: Callable[[int], bool], *sizes: int
+    ) -> None:
+        for size in sizes:
+            if type(size) is not int and not isinstance(size, Symbol):
+                raise InvalidValue(f"{operand.label}.size() is compared with {size!r}; pass an int")
         self.operand = operand
         self.comparator = comparator
-        self.size = size
+        self.check = check
+        self.sizes = sizes
+
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        return self.sizes
 
     def to_tree(self, leaves: Leaves) -> tree.Condition:
         size = tree.Call("size", (leaves.path(self.operand),))
-        number = leaves.constant({"N": str(self.size)}, self.size)
-        return tree.Comparison(self.comparator, size, number)
+        numbers = tuple([leaves.constant({"N": _digits(each)}, each) for each in self.sizes])
+        match self.comparator:
+            case "BETWEEN":
+                return tree.Between(size, *numbers)
+            case "IN":
+                return tree.In(size, numbers)
+        return tree.Comparison(self.comparator, size, *numbers)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
-        return value is not None and _COMPARE[self.comparator](len(value), self.size)
+        return value is not None and self.check(len(value))
+
+
+def _digits(size: int) -> str:
+    return Symbol.text(size) if isinstance(size, Symbol) else str(size)
 
 
 _ENCODE: dict[str, Encode] = {

@@ -144,9 +144,24 @@ class Size(Generic[E]):
     def __ge__(self, size: int) -> Condition[E]:
         return self._compare(">=", size)
 
+    def between(self, low: int, high: int) -> Condition[E]:
+        """From `low` to `high`, both included."""
+        return self._call("BETWEEN", lambda size: low <= size <= high, low, high)
+
+    def in_(self, sizes: Collection[int]) -> Condition[E]:
+        """One of these sizes; DynamoDB allows at most 100."""
+        if not sizes:
+            raise InvalidValue("in_() needs at least one value")
+        return self._call("IN", lambda size: size in sizes, *sizes)
+
     def _compare(self, comparator: str, size: int) -> Condition[E]:
+        return self._call(
+            comparator, lambda found: condition.COMPARE[comparator](found, size), size
+        )
+
+    def _call(self, comparator: str, check: Callable[[int], bool], *sizes: int) -> Condition[E]:
         held: Any = self._held
-        return condition.CompareSize(held, comparator, size)
+        return condition.CompareSize(held, comparator, check, *sizes)
 
 
 def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:

@@ -6,7 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, put
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Query,
+    Table,
+    access_pattern,
+    attr,
+    connect,
+    create,
+    explain,
+    index,
+    key,
+    put,
+)
 from tablewright.database import Database
 from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
 from tablewright.plans import Condition
@@ -50,6 +64,8 @@ def numbers(db: Database, condition: Condition[Order]) -> list[int]:
         (Order.name.size() <= 1, [2, 3]),
         (Order.name.size() < 5, [1, 2, 3]),
         (Order.name.size() == 2, [1]),
+        (Order.lines.size().between(1, 3), [1, 2]),
+        (Order.lines.size().in_([0, 3]), [2, 3]),
         (Order.paid == Order.total, [1]),
         (Order.paid < Order.total, [2]),
         (Order.paid != Order.total, [2, 3]),
@@ -77,6 +93,24 @@ def test_they_decide_on_a_place_in_an_index(db: Database) -> None:
     assert [order.number for order in db.run(Order.due())] == [2]
     db.run(put(Order(number=4, paid=1, total=2)))
     assert [order.number for order in db.run(Order.due())] == [2, 4]
+
+
+def test_a_size_is_compared_with_arguments_of_a_pattern(db: Database) -> None:
+    @access_pattern
+    def orders_by_lines(least: int, most: int) -> Query[Order]:
+        """Orders with so many lines, and a name that is not of this length."""
+        found = Order.primary.within().filter(Order.lines.size().between(least, most))
+        return found.filter(Order.name.size() != least)
+
+    filters = "size(lines) BETWEEN {least} AND {most} AND size(name) <> {least}"
+    assert explain(orders_by_lines).filter == filters
+    assert [order.number for order in db.run(orders_by_lines(1, 3))] == [1]
+    assert [order.number for order in db.run(orders_by_lines(0, 1))] == [1, 3]
+
+
+def test_one_of_no_sizes_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="needs at least one value"):
+        Order.lines.size().in_([])
 
 
 def test_a_size_is_a_whole_number() -> None:
