@@ -245,7 +245,7 @@ class CompareSize(Condition[E]):
     """`size(attribute) comparator number`; also with BETWEEN and IN."""
 
     def __init__(
-        self, operand: Operand, comparator: str, check: Callable[[int], bool], *sizes: int
+        self, operand: Operand, comparator: str, check: Callable[[int], bool], *sizes: Any
     ) -> None:
         for size in sizes:
             if type(size) is not int and not isinstance(size, Symbol):
@@ -274,7 +274,7 @@ class CompareSize(Condition[E]):
         return value is not None and self.check(len(value))
 
 
-def _digits(size: int) -> str:
+def _digits(size: Any) -> str:
     return Symbol.text(size) if isinstance(size, Symbol) else str(size)
 
 
