@@ -393,3 +393,19 @@ def test_at_a_terminal_a_rename_is_asked_for(answer: str, is_renamed: bool) -> N
     assert "Was the attribute email of Order renamed to mail? [y/N]" in shown.plain
     assert ("mail: the attribute is renamed" in shown.plain) is is_renamed
     assert ('Declare it in the design: attr(renamed_from="email")' in shown.plain) is is_renamed
+
+
+def test_fill_lets_both_versions_run_until_await_programs() -> None:
+    text = Path("old.py").read_text()
+    place = "    primary = key("
+    assert place in text
+    Path("filled.py").write_text(
+        text.replace(place, '    note: Attr[str] = attr(fill="-")\n' + place, 1)
+    )
+    Path("plain.py").write_text(text.replace(place, "    note: Attr[str] = attr()\n" + place, 1))
+    assert diff_json("old.py", "filled.py")["together"] == "until_await"
+    assert diff_json("old.py", "plain.py")["together"] == "no"
+    shown = " ".join(run("diff", "old.py", "filled.py").stdout.split())
+    assert "yes, until the step `await-programs` of the migration: fill= gives items" in shown
+    run("lock", "filled.py")
+    assert diff_json("old.py", "tablewright.lock")["together"] == "no"

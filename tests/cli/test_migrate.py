@@ -354,3 +354,12 @@ def test_a_share_of_provisioned_capacity_limits_a_migration(managed: Versions) -
     assert done.returncode == 0, done.stderr
     assert "desk: a rate of 25% is 1000 write units in a second, of the lowest" in done.stderr
     assert "items changed" in done.stdout
+
+
+def test_a_plan_says_that_fill_lets_both_versions_run(managed: Versions) -> None:
+    place = '    primary = key("TICKET"'
+    managed.new.write_text(OLD.replace(place, '    note: Attr[str] = attr(fill="-")\n' + place))
+    done = run("migrate", "plan", managed.new, managed.file)
+    shown = " ".join(done.stdout.split())
+    assert "together yes, until the step `await-programs` of the migration" in shown
+    assert "Programs of the new version can connect at once, beside those of the old one" in shown

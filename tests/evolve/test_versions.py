@@ -268,7 +268,7 @@ def test_nothing_is_written_to_a_target(tmp_path: Path) -> None:
     [
         ({}, Need.NOTHING, Coexistence.YES, True),
         (ADDED, Need.NOTHING, Coexistence.YES, True),
-        (SECOND_INDEX, Need.BACKFILL, Coexistence.NO, False),
+        (SECOND_INDEX, Need.BACKFILL, Coexistence.UNTIL_AWAIT, False),
         (NATURAL_INDEX, Need.TABLE_UPDATE, Coexistence.AFTER, False),
         ({"email: Attr[str]": "email: Attr[str | None]"}, Need.NOTHING, Coexistence.NO, False),
     ],

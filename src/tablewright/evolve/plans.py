@@ -51,7 +51,10 @@ def assess_plan(plan: MigrationPlan, rate: float | None = None) -> AssessedPlan:
     load = TableLoad(items, plan.size / plan.items if plan.items else DEFAULT_SIZE)
     workload = Workload(load_prices(), rate or DEFAULT_RATE, {plan.table: load})
     old, new = (DesignDescription({plan.table: each}) for each in (plan.old, plan.new))
-    changes = [AssessedChange(each, estimate(each, old, new, workload)) for each in plan.changes]
+    changes = [
+        AssessedChange(each, estimate(each, old, new, workload), each in plan.runs_before)
+        for each in plan.changes
+    ]
     steps = [
         AssessedStep(
             each, estimate_step(each, plan.changes, plan.old, plan.new, workload, plan.table)

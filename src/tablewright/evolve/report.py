@@ -11,6 +11,7 @@ from tablewright.design_changes import DesignChange, Need, Reading, differences
 from tablewright.evolve.estimate import ChangeCost, Workload, estimate
 from tablewright.evolve.recorded_keys import recorded_changes
 from tablewright.evolve.versions import DesignVersion
+from tablewright.plan.migration.admission import runs_before
 
 #: From the least to the most.
 _NEEDS = list(Need)
@@ -24,6 +25,8 @@ class Coexistence(StrEnum):
     AFTER = "after the table update"
     #: The old version cannot run any more after the table is updated.
     BEFORE = "before the table update"
+    #: A migration lets both run until then: each item is read as it is, or refused one by one.
+    UNTIL_AWAIT = "until the step await-programs of a migration"
     NO = "no"
 
 
@@ -32,6 +35,9 @@ class AssessedChange(Struct, frozen=True):
 
     change: DesignChange
     cost: ChangeCost
+    #: Whether the new version may run before its migration (`admission.runs_before`); False if
+    #: only its description is known.
+    runs_before: bool = False
 
     @property
     def together(self) -> Coexistence:
@@ -43,6 +49,8 @@ class AssessedChange(Struct, frozen=True):
             return Coexistence.AFTER
         if change.need is Need.TABLE_UPDATE and change.new_reads < Reading.MISSES:
             return Coexistence.BEFORE
+        if self.runs_before and change.is_read_by_old:
+            return Coexistence.UNTIL_AWAIT
         return Coexistence.NO
 
     @property
@@ -95,7 +103,11 @@ def compare(old: DesignVersion, new: DesignVersion, workload: Workload) -> Desig
         old,
         new,
         tuple(
-            AssessedChange(each, estimate(each, old.description, new.description, workload))
+            AssessedChange(
+                each,
+                estimate(each, old.description, new.description, workload),
+                each.table in new.declared and runs_before(each, new.declared[each.table]),
+            )
             for each in found
         ),
         workload,

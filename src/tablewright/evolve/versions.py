@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tablewright.design_description import DesignDescription, TableDesign, read_lock
 from tablewright.errors import LockRefused
 from tablewright.infer import read_model
+from tablewright.mapping.table import TableMap
 from tablewright.model.description import describe_design
 from tablewright.plan.backfill.index_record import IndexRecord
 from tablewright.table_description import TableDescription
@@ -48,6 +49,9 @@ class DesignVersion(Struct, frozen=True):
     file: str = ""
     #: The tables at a target, by name.
     live: Mapping[str, LiveTable] = {}
+    #: The tables of a design that is loaded in this process, by name: what no description has, such
+    #: as `fill=`.
+    declared: Mapping[str, TableMap] = {}
 
     @property
     def is_live(self) -> bool:
@@ -78,7 +82,8 @@ def _completed(model: TableDesign, other: TableDesign | None) -> TableDesign:
 
 def describe_version(design: Design, name: str, file: str = "") -> DesignVersion:
     """Return a design as one side of a comparison."""
-    return DesignVersion(name, "design", describe_design(*design.tables), file)
+    declared = {table.__table__.name: table.__table__ for table in design.tables}
+    return DesignVersion(name, "design", describe_design(*design.tables), file, declared=declared)
 
 
 def read_lock_file(file: Path) -> DesignVersion:

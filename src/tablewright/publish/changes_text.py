@@ -16,7 +16,14 @@ _TOGETHER = {
     Coexistence.YES: "old and new programs can run together",
     Coexistence.AFTER: "old and new programs can run together after the table update",
     Coexistence.BEFORE: "old and new programs can run together until the table update",
+    Coexistence.UNTIL_AWAIT: "old and new programs can run together until the step "
+    "`await-programs` of a migration",
     Coexistence.NO: "old and new programs cannot run together",
+}
+#: What programs of the new version cannot do before stored items have what it needs.
+REFUSED = {
+    Need.BACKFILL: "reads of new index keys raise IndexNotReady",
+    Need.RESERVATION: "uses of new unique values raise UniqueNotReady",
 }
 _STRUCTURE_ONLY = {
     "template": "a template has only the structure of tables",
@@ -70,6 +77,13 @@ def together_text(assessed: AssessedChange) -> str:
             return "yes, after the table update"
         case Coexistence.BEFORE:
             return f"yes, until the table update{f'; {breaks}' if breaks else ''}"
+        case Coexistence.UNTIL_AWAIT:
+            refused = REFUSED.get(assessed.change.need)
+            how = f"until its end, {refused}" if refused else "fill= gives items what they lack"
+            return (
+                f"yes, until the step `await-programs` of the migration: {how}. From that step on, "
+                "old programs raise DesignMismatch"
+            )
     return f"no: {breaks}" if breaks else "no"
 
 

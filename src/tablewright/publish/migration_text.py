@@ -14,7 +14,7 @@ from tablewright.plan.migration.awaiting import awaited
 from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.presentation.values import plural
-from tablewright.publish.changes_text import cost_text
+from tablewright.publish.changes_text import REFUSED, cost_text
 
 #: Of a table: its items have the declared version.
 NOTHING_TO_DO = "its items are prepared for this design; there is nothing to do"
@@ -38,12 +38,6 @@ NOT_RECORDED = (
 NOT_COMPLETED = (
     "`migrate rollback` can go back to the old version, until `migrate complete` ends it"
 )
-
-#: What programs of the new version cannot do before stored items have what it needs.
-_REFUSED = {
-    Need.BACKFILL: "reads of new index keys raise IndexNotReady",
-    Need.RESERVATION: "uses of new unique values raise UniqueNotReady",
-}
 
 
 def step_fields(
@@ -76,9 +70,7 @@ def deployment(
     is_deployable = all(each.need is Need.TABLE_UPDATE or each.is_deployable for each in changes)
     if is_deployable or names[names.index("await-programs") + 1] == "verify":
         start = "as soon as its indexes exist" if "create-index" in names else "at once"
-        refused = [
-            error for need, error in _REFUSED.items() if any(c.need is need for c in changes)
-        ]
+        refused = [error for need, error in REFUSED.items() if any(c.need is need for c in changes)]
         until = f" Until the last step, {' and '.join(refused)}." if refused else ""
         return (
             f"Programs of the new version can connect {start}, beside those of the old one.{until} "

@@ -97,6 +97,8 @@ class MigrationPlan(Struct, frozen=True):
     unfilled: tuple[str, ...] = ()
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
+    #: The changes with which programs of the new version may run beside those of the old one.
+    runs_before: tuple[DesignChange, ...] = ()
 
 
 #: What a step raises that finds a problem; another run may begin at once.
@@ -244,6 +246,9 @@ def plan_of(work: Work, revision: Revision) -> MigrationPlan:
         () if work.command == "apply" else work.leftovers.lost_values,
         unfilled(work.changes, work.version.table) if work.command == "apply" else (),
         0 if work.state is None else work.state.done,
+        tuple(each for each in work.changes if runs_before(each, work.version.table))
+        if work.command == "apply"
+        else (),
     )
 
 
