@@ -159,7 +159,7 @@ def scan(
         )
         print_pages(pages, view, json=json)
         if pages.left_out:
-            say("The index record is not shown.")
+            say("1 item in which Tablewright keeps the version of the design is not shown.")
 
 
 def find_item(session: TableSession, table: str, key: Sequence[str]) -> Item:
