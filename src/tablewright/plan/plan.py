@@ -235,6 +235,10 @@ class Watch(Protocol):
         """Return the plan to run instead of a request; its result is the response."""
         ...
 
+    def rely_on(self, table: TableMap) -> None:
+        """Note that the program has found out that the items of a table are prepared for it."""
+        ...
+
 
 class Together(Generic[T]):
     """A step that runs other plans: at the same time in an event loop, or one after the other.

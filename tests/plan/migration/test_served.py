@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -10,6 +11,7 @@ from tablewright import Engine, attr, connect, connect_async, create
 from tablewright.errors import DesignMismatch, TablewrightError, UniqueNotReady
 from tablewright.observe import RequestEvent
 from tablewright.plan.migration import admission
+from tablewright.plan.migration.admission import ProgramWatch
 from tests.plan.migration.migrating import (
     PAIRS,
     Stopped,
@@ -128,6 +130,28 @@ def test_a_connected_program_notices_that_it_is_no_longer_served(
     drive(migration("rollback", pair.old), engine)
     assert whole(engine) == before
     db.run(pair.old.entity.primary("t1"))  # it is served again
+
+
+@pytest.mark.parametrize("connects", ["before the migration", "after it"])
+def test_a_program_that_did_nothing_during_a_rollback_notices_it(connects: str) -> None:
+    pair = PAIRS["unique added"]
+    engine = stored(pair)
+    find = pair.new.entity.mail("t1@example.com")
+    db = connect(engine, pair.new.table)
+    with pytest.raises(UniqueNotReady):
+        db.run(find)
+    drive(migration("apply", pair.new), engine)
+    if connects == "after it":
+        db = connect(engine, pair.new.table)
+    db.run(find)
+    drive(migration("rollback", pair.old), engine)
+    watch = db._context.watch
+    assert isinstance(watch, ProgramWatch)
+    watch._now = lambda: time.monotonic() + admission.RECHECK_SECONDS
+    with pytest.raises(DesignMismatch, match="was migrated back, since this program connected"):
+        db.run(find)
+    with pytest.raises(UniqueNotReady):
+        connect(engine, pair.new.table).run(find)
 
 
 def test_a_connected_program_in_an_event_loop_notices_it_too(

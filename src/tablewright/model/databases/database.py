@@ -130,6 +130,8 @@ class AnyDatabase:
             found[table] = unready
         elif found is not None:
             found.pop(table, None)
+            if self._context.watch is not None:
+                self._context.watch.rely_on(table)
 
     def _unready_tables(self) -> list[tuple[TableMap, Unready]]:
         """Return the tables with indexes that cannot be read yet."""

@@ -63,6 +63,8 @@ class Admission(Struct, frozen=True):
     #: Unique values whose sentinels may contain values of another version: the type of the
     #: sentinels, and the type of the items.
     uniques: frozenset[tuple[str, str]] = frozenset()
+    #: What stored items may not be prepared for.
+    unprepared: tuple[DesignChange, ...] = ()
 
 
 _AS_DECLARED = Admission()
@@ -266,8 +268,9 @@ def _in_transition(
     changes: Sequence[DesignChange],
 ) -> Admission:
     """Return how a program uses items of which some are in the form of the version before."""
+    unprepared = tuple(each for each in changes if each.need is not Need.NOTHING)
     if all(each.is_deployable for each in changes):
-        return _AS_DECLARED
+        return Admission(unprepared=unprepared)
     renames = renames_in(changes)
     places = {(each.part, each.entity) for each in changes if each.need is Need.BACKFILL}
     converted = {(each.entity, each.part) for each in changes if each.need is Need.REWRITE}
@@ -280,7 +283,7 @@ def _in_transition(
         and entity.attributes[each].stored not in dict(renames.attributes_of(entity.type_name))
     }
     transition = _transition(table, name, stored, declared, changes)
-    return Admission(transition, frozenset(places), frozenset(uniques))
+    return Admission(transition, frozenset(places), frozenset(uniques), unprepared)
 
 
 def _refuse(name: str, changes: Sequence[DesignChange], problem: str, advice: str) -> None:
@@ -300,7 +303,10 @@ class TableWatch:
     ) -> None:
         self.table = table
         self.name = name
-        self.transition = admit(table, name, revision).transition
+        admission = admit(table, name, revision)
+        self.transition = admission.transition
+        #: What this program knows that items are not prepared for: it does not rely on that.
+        self.unprepared = admission.unprepared
         #: When the record is read again; not at all if the role of this program may not read it.
         self.due_at = now() + RECHECK_SECONDS
 
@@ -313,8 +319,19 @@ class TableWatch:
             self.due_at = inf
             return
         if revision is not None:
-            self.transition = admit(self.table, self.name, revision).transition
+            self._admit(revision)
         self.due_at = asked_at + RECHECK_SECONDS
+
+    def _admit(self, revision: Revision) -> None:
+        admission = admit(self.table, self.name, revision)
+        _refuse(
+            self.name,
+            [each for each in admission.unprepared if each not in self.unprepared],
+            "was migrated back, since this program connected, from the version of the design that "
+            "it declares",
+            "Start the program again, or deploy the version before it",
+        )
+        self.transition, self.unprepared = admission.transition, admission.unprepared
 
 
 class ProgramWatch:
@@ -327,6 +344,12 @@ class ProgramWatch:
     def add(self, table: TableMap, name: str, revision: Revision) -> None:
         """Watch a table; `revision` is what it records now."""
         self._tables.append(TableWatch(table, name, revision, self._now))
+
+    def rely_on(self, table: TableMap) -> None:
+        """Note that the program has found out that the items of a table are prepared for it."""
+        for each in self._tables:
+            if each.table is table:
+                each.unprepared = ()
 
     def is_needed(self) -> bool:
         now = self._now()
