@@ -123,6 +123,8 @@ class Pair:
     name: str
     old: Side
     new: Side
+    #: The places that the new version cannot read before all items are rewritten.
+    unready: frozenset[str] = frozenset()
 
 
 Attributes: TypeAlias = dict[str, tuple[Any, Any]]
@@ -241,6 +243,7 @@ def _history(table: Any, a: Any) -> dict[str, Any]:
 def pairs() -> list[Pair]:
     """Return a pair for each kind of change that a migration carries out."""
     two_places = (*STATE, Lookup("by_email", "email"))
+    by_email_only, by_state_only = frozenset({"by_email"}), frozenset({"by_state"})
 
     def by_email(table: Any, a: Any) -> dict[str, Any]:
         return by_state(table, a) | {"by_email": index(table.gsi2, "E" / a.email, a.n)}
@@ -278,12 +281,18 @@ def pairs() -> list[Pair]:
     not_c = (Lookup("by_state", "state", lambda record: record["state"] != "c"),)
     new_names = {"state": "status", "n": "n", "email": "address"}
     return [
-        Pair("index added", plain(), side(base(), by_email, indexes=2, lookups=two_places)),
+        Pair(
+            "index added",
+            plain(),
+            side(base(), by_email, indexes=2, lookups=two_places),
+            unready=by_email_only,
+        ),
         Pair("index removed", side(base(), by_email, indexes=2, lookups=two_places), plain()),
         Pair(
             "place added",
             plain(indexes=2),
             side(base(), by_email, indexes=2, lookups=two_places),
+            unready=by_email_only,
         ),
         Pair(
             "place removed",
@@ -294,7 +303,12 @@ def pairs() -> list[Pair]:
         Pair("index literal changed", plain(), side(base(), longer_literal, lookups=STATE)),
         Pair("pad changed", plain(), side(base(n=(int, attr(pad=5))), by_state, lookups=STATE)),
         Pair("when added", plain(), side(base(), when_open, lookups=not_c)),
-        Pair("when removed", side(base(), when_open, lookups=not_c), plain()),
+        Pair(
+            "when removed",
+            side(base(), when_open, lookups=not_c),
+            plain(),
+            unready=by_state_only,
+        ),
         Pair("delimiter changed", plain(), side(base(), other_delimiter, lookups=STATE)),
         Pair(
             "attributes renamed",
@@ -475,6 +489,7 @@ def pairs() -> list[Pair]:
                 uniques={"email": "mail"},
                 filled={"note": lambda record: f"of {record['tid']}"},
             ),
+            unready=by_email_only,
         ),
     ]
 

@@ -619,7 +619,8 @@ class World:
                     found = self._query(getattr(side.entity, lookup.place)(value), name, context)
                 except IndexNotReady:
                     self.attack.require(
-                        not self._is_prepared(name), f"{self.pair.name}: the index is not ready"
+                        lookup.place in self.pair.unready and not self._is_prepared(name),
+                        f"{self.pair.name}: the index is not ready",
                     )
                     break
                 seen = [each.tid for each in found]
@@ -638,7 +639,10 @@ class World:
                     )
 
     def _query(self, query: Any, name: Name, context: Context) -> list[Any]:
+        """Return all results, in the order of the index, of pages of some size."""
         found: list[Any] = []
+        if self.chance.random() < 0.5:
+            query = query.page_size(self.chance.randint(1, 3))
         while True:
             page = self.run(query, name, context)
             found += page

@@ -43,6 +43,7 @@ from tablewright.plan.migration.revision import (
     revision_in,
 )
 from tablewright.plan.migration.rewriting import Rewriter
+from tablewright.plan.migration.spellings import find_spellings
 from tablewright.plan.migration.transition import Transition, send_in_transition
 from tablewright.plan.plan import AnyRequest, Context, Plan, Steps
 from tablewright.plan.writes.effect import unique_names
@@ -257,7 +258,7 @@ def _transition(
     renames = renames_in(changes)
     keys = key_changes(stored, declared, renames)
     rewriter = Rewriter(table, renames, keys, keeps_former=True)
-    return Transition(table, name, rewriter, is_prepared)
+    return Transition(table, name, rewriter, is_prepared=is_prepared)
 
 
 def _in_transition(
@@ -282,8 +283,17 @@ def _in_transition(
         if (entity.type_name, entity.attributes[each].stored) in converted
         and entity.attributes[each].stored not in dict(renames.attributes_of(entity.type_name))
     }
-    transition = _transition(table, name, stored, declared, changes)
-    return Admission(transition, frozenset(places), frozenset(uniques), unprepared)
+    spellings = find_spellings(table, stored, declared, renames, places)
+    transition = replace(
+        _transition(table, name, stored, declared, changes),
+        spellings={
+            index: [each for (at, _), found in spellings.items() if at == index for each in found]
+            for index, _ in spellings
+        },
+    )
+    return Admission(
+        transition, frozenset(places - spellings.keys()), frozenset(uniques), unprepared
+    )
 
 
 def _refuse(name: str, changes: Sequence[DesignChange], problem: str, advice: str) -> None:

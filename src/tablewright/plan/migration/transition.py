@@ -9,8 +9,9 @@
     an unconditional put, and    the request as it is
     BatchWriteItem
 
-So a plan works as if the migration had ended. A query of an index that does not have all attributes
-raises IndexNotReady: its rows cannot be rewritten.
+So a plan works as if the migration had ended. A query of an index whose keys are changed reads them
+in both `spellings`. A query of an index that does not have all attributes raises IndexNotReady: its
+rows cannot be rewritten.
 
 Invariant: an item that a program of the new version has written has no former name of a renamed
 attribute. So if an item has both names, a sweep or a program of the old version has written the
@@ -20,7 +21,7 @@ former one, and its value is as new as the other one, or newer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +30,7 @@ from tablewright.errors import ConditionalCheckFailedException, IndexNotReady
 from tablewright.expression import Scope
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.rewriting import Rewriter
+from tablewright.plan.migration.spellings import Spelling, query_both
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.several import item_identity, read_batch
@@ -48,6 +50,8 @@ class Transition(Struct, frozen=True):
     #: The name of the table.
     name: str
     rewriter: Rewriter
+    #: How the keys in an index were composed, by its name.
+    spellings: Mapping[str, Sequence[Spelling]] = {}
     #: Whether all items have the new form, beside the old one: then reads are sent as they are.
     is_prepared: bool = False
 
@@ -140,9 +144,8 @@ def _query(request: QueryRequest, transitions: Transitions) -> Steps[bytes]:
     sent = QueryRequest(
         request.operation, members, Selection(selection.condition), request.continues
     )
-    answer = msgspec.json.decode((yield sent))
-    found = [transition.rewriter.view(item) for item in answer["Items"]]
-    kept = [item for item in found if condition is None or condition.holds(item)]
+    answer = yield from _read_page(sent, transition)
+    kept = [item for item in answer["Items"] if condition is None or condition.holds(item)]
     answer["Count"] = len(kept)
     answer["Items"] = kept if project is None else [project(item) for item in kept]
     if request.members.get("Select") == "COUNT":
@@ -150,15 +153,32 @@ def _query(request: QueryRequest, transitions: Transitions) -> Steps[bytes]:
     return msgspec.json.encode(answer)
 
 
+def _read_page(request: QueryRequest, transition: Transition) -> Steps[dict[str, Any]]:
+    """Read a page; its items are as the new version has them."""
+    rewriter, spellings = transition.rewriter, transition.spellings
+    index = request.members.get("IndexName", "")
+    if index in spellings and request.operation == "Query":
+        return (yield from query_both(request, spellings[index], transition.table, rewriter))
+    if index in spellings:
+        _refuse_index(index, transition, "is read as a whole, which would miss items that move")
+    answer: dict[str, Any] = msgspec.json.decode((yield request))
+    answer["Items"] = [rewriter.view(item) for item in answer["Items"]]
+    return answer
+
+
 def _require_whole_rows(request: QueryRequest, transition: Transition) -> None:
     """Raise IndexNotReady for an index whose rows do not have all attributes."""
     index = request.members.get("IndexName")
     if index is not None and transition.table.indexes[index].projection != "ALL":
-        raise IndexNotReady(
-            f"the index {index!r} of the table {transition.name!r} does not have all attributes, "
-            "and the items are being rewritten for this version of the design; it can be read when "
-            "the migration has ended: tablewright migrate status DESIGN TARGET"
-        )
+        _refuse_index(index, transition, "does not have all attributes")
+
+
+def _refuse_index(index: str, transition: Transition, reason: str) -> NoReturn:
+    raise IndexNotReady(
+        f"the index {index!r} of the table {transition.name!r} {reason}, and the items are being "
+        "rewritten for this version of the design; it can be read when the migration has ended: "
+        "tablewright migrate status DESIGN TARGET"
+    )
 
 
 # -- writes ----------------------------------------------------------------------------------------
