@@ -4,10 +4,10 @@
     declared now     G1PK = STATUS#open    G1SK = 000012
 
 Until a migration has rewritten all items, a query for `STATUS#open` also reads the partition
-`STATE#open`, sees its items as they will be rewritten, and keeps those that match its condition. The
-former partition is read first, so an item that is rewritten meanwhile is in both results, and is
-returned once. It is read as a whole for each page, because the former sort keys may be in another
-order.
+`STATE#open`, sees its items as they will be rewritten, and keeps those that match its condition.
+The former partition is read first, so an item that is rewritten meanwhile is in both results, and
+is returned once. It is read as a whole for each page, because the former sort keys may be in
+another order.
 
 An index key can be read in both ways if the former partition key follows from the declared one, and
 if every item that has the declared key had the former one, too. Otherwise reads of the index raise
@@ -75,7 +75,9 @@ class Spelling(Struct, frozen=True):
                 "design; it can be read when the migration has ended: "
                 "tablewright migrate status DESIGN TARGET"
             )
-        return {"S": "".join(each if isinstance(each, str) else texts[each] for each in self.pieces)}
+        return {
+            "S": "".join(each if isinstance(each, str) else texts[each] for each in self.pieces)
+        }
 
 
 def find_spellings(
@@ -194,29 +196,34 @@ def query_both(
     former_items: list[Item] = []
     for value in [each for at, each in enumerate(formers) if each and each not in formers[:at]]:
         former_items += yield from _read_all(request, KeyCondition({name: value}))
-    answer: dict[str, Any] = msgspec.json.decode((yield request))
-    page = {
-        rows.position(seen): seen
-        for item in answer["Items"]
-        if rows.have_same_keys(item, seen := rewriter.view(item))
-    }
-    present = {rows.key(item) for item in page.values()}
-    for item in former_items:
-        seen = rewriter.view(item)
-        if (
-            not rows.have_same_keys(item, seen)
-            and rows.are_in_page(seen, answer.get("LastEvaluatedKey"))
-            and rows.key(seen) not in present
-        ):
-            page[rows.position(seen)] = seen
-    found = [page[each] for each in sorted(page, reverse=rows.is_descending)]
-    answer["ScannedCount"] += len(former_items)
-    answer["Items"] = found
-    limit = request.members.get("Limit")
+    former_rows = [
+        seen
+        for item in former_items
+        if not rows.have_same_keys(item, seen := rewriter.view(item)) and rows.is_wanted(seen)
+    ]
+    limit, scanned = request.members.get("Limit"), len(former_items)
+    page: dict[bytes, Item] = {}
+    sent = request
+    while True:
+        answer: dict[str, Any] = msgspec.json.decode((yield sent))
+        scanned += answer["ScannedCount"]
+        last = answer.get("LastEvaluatedKey")
+        page |= {
+            rows.key(seen): seen
+            for item in answer["Items"]
+            if rows.have_same_keys(item, seen := rewriter.view(item))
+        }
+        for each in former_rows:
+            if rows.is_until(last, each):
+                page.setdefault(rows.key(each), each)
+        if last is None or len(page) >= (limit or 1):
+            break
+        sent = request.next_page(last)
+    found = sorted(page.values(), key=rows.position, reverse=rows.is_descending)
     if limit is not None and len(found) > limit:
         del found[limit:]
         answer["LastEvaluatedKey"] = rows.start_after(found[-1])
-    return answer
+    return answer | {"Items": found, "ScannedCount": scanned}
 
 
 def _read_all(request: QueryRequest, condition: KeyCondition) -> Steps[list[Item]]:
@@ -249,18 +256,20 @@ class _Rows:
         """Return whether two forms of an item have the same row."""
         return all(one.get(name) == other.get(name) for name in self.index.attributes)
 
-    def are_in_page(self, item: Item, last: Item | None) -> bool:
-        """Return whether the row of an item is in the range of the request, up to a last one."""
+    def is_wanted(self, item: Item) -> bool:
+        """Return whether an item has a row that the request asks for."""
         assert self._condition is not None
         if not all(name in item for name in self.index.attributes):
             return False
-        position = self.position(item)
-        start, end = (each and self.position(each) for each in (self._start, last))
-        if self.is_descending:
-            is_between = (not start or position < start) and (not end or end <= position)
-        else:
-            is_between = (not start or start < position) and (not end or position <= end)
-        return is_between and self._condition.holds(item)
+        is_after = self._start is None or not self.is_until(self._start, item)
+        return is_after and self._condition.holds(item)
+
+    def is_until(self, last: Item | None, item: Item) -> bool:
+        """Return whether the row of an item is not behind another one; None: the end."""
+        if last is None:
+            return True
+        one, other = self.position(item), self.position(last)
+        return one >= other if self.is_descending else one <= other
 
     def position(self, item: Item) -> bytes:
         """Return the position of a row in its partition."""
