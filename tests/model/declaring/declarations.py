@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +20,9 @@ from tablewright.errors import DeclarationError
 
 class Shop(Table, name="shop"):
     listed = GSI("GSI1PK", "GSI1SK")
+    reverse = GSI("SK", "PK")
+    by_customer = GSI("GSI2PK", "PK")
+    flat = GSI("GSI3PK")
     by_name = LSI("NAME")
 
 
@@ -27,6 +31,26 @@ class Keyed(Entity):
 
     order: Attr[str] = attr()
     primary = key("ORDER" / order, "ORDER")
+
+
+class Parts(Entity):
+    """Abstract: attributes for the keys that a test declares."""
+
+    customer: Attr[str] = attr()
+    order: Attr[str] = attr()
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+    number: Attr[int] = attr()
+    line: Attr[int] = attr(pad=3)
+    note: Attr[str | None] = attr()
+    at: Attr[datetime] = attr()
+    on: Attr[date] = attr()
+
+
+class Ordered(Parts):
+    """Abstract: an order in the partition of its customer."""
+
+    primary = key("CUST" / Parts.customer, "ORDER" / Parts.order)
 
 
 class Status(StrEnum):

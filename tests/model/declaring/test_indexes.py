@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tablewright import GSI, LSI, Attr, Entity, Table, attr, connect, create, index, key
-from tests.model.declaring.declarations import Keyed, Shop, refused
+from tests.model.declaring.declarations import Keyed, Ordered, Parts, Shop, refused
+from tests.things import Thing
 
 
 def test_an_index_of_another_table_is_refused() -> None:
     class Market(Table):
         stalls = GSI("GSI1PK", "GSI1SK")
 
-    class Shop(Table, name="shop"):
-        listed = GSI("GSI1PK", "GSI1SK")
-
-    with refused("Order.listing", "'stalls'", "not an index of shop", "it has listed"):
+    with refused("Order.listing", "'stalls'", "not an index of shop", "it has listed, reverse"):
 
         class Order(Keyed, table=Shop):
             listing = index(Market.stalls, "ORDERS", "ORDER" / Keyed.order)
@@ -29,13 +29,10 @@ def test_an_index_needs_its_sort_key() -> None:
 
 
 def test_an_index_without_a_sort_key_takes_none() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK")
-
-    with refused("Order.listing", "listed has no sort key", "leave the second path out"):
+    with refused("Order.listing", "flat has no sort key", "leave the second path out"):
 
         class Order(Keyed, table=Shop):
-            listing = index(Shop.listed, "ORDERS", "ORDER" / Keyed.order)
+            listing = index(Shop.flat, "ORDERS", "ORDER" / Keyed.order)
 
 
 def test_two_places_in_one_index_are_refused() -> None:
@@ -47,29 +44,17 @@ def test_two_places_in_one_index_are_refused() -> None:
 
 
 def test_an_index_key_that_is_the_tables_own_cannot_be_another() -> None:
-    class Shop(Table):
-        reverse = GSI("SK", "PK")
-
     with refused("Order.back", "'SK'", "a key of the table", "ORDER#{order}", "OTHER#{order}"):
 
-        class Order(Entity, table=Shop):
-            customer: Attr[str] = attr()
-            order: Attr[str] = attr()
-            primary = key("CUST" / customer, "ORDER" / order)
-            back = index(Shop.reverse, "OTHER" / order, "CUST" / customer)
+        class Order(Ordered, table=Shop):
+            back = index(Shop.reverse, "OTHER" / Parts.order, "CUST" / Parts.customer)
 
 
 def test_an_index_key_that_is_the_tables_own_cannot_be_another_in_the_sort_key() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "PK")
-
     with refused("Order.listing", "'PK'", "a key of the table", "CUST#{customer}"):
 
-        class Order(Entity, table=Shop):
-            customer: Attr[str] = attr()
-            order: Attr[str] = attr()
-            primary = key("CUST" / customer, "ORDER" / order)
-            listing = index(Shop.listed, "ORDERS", "ORDER" / order)
+        class Order(Ordered, table=Shop):
+            listing = index(Shop.by_customer, "ORDERS", "ORDER" / Parts.order)
 
 
 def test_an_index_key_that_is_the_type_attribute_cannot_be_another_text() -> None:
@@ -86,37 +71,23 @@ def test_an_index_key_that_is_the_type_attribute_cannot_be_another_text() -> Non
             by_id = index(Market.id_lookup, order, "SOMETHING")
 
 
-def test_a_local_index_is_declared_by_the_primary_key() -> None:
+@pytest.mark.parametrize("literal", ["CUST", "ELSE"])
+def test_a_local_index_is_declared_by_the_primary_key(literal: str) -> None:
+    """With the partition of the primary key, and with another one."""
     local: Any = Shop.by_name
     with refused("Order.named", "primary.local(…)"):
 
-        class Order(Entity, table=Shop):
-            customer: Attr[str] = attr()
-            order: Attr[str] = attr()
-            primary = key("CUST" / customer, "ORDER" / order)
-            named = index(local, "CUST" / customer, "NAME" / order)
-
-
-def test_a_local_index_of_another_partition_is_refused() -> None:
-    local: Any = Shop.by_name
-    with refused("Order.named"):
-
-        class Order(Entity, table=Shop):
-            customer: Attr[str] = attr()
-            order: Attr[str] = attr()
-            primary = key("CUST" / customer, "ORDER" / order)
-            named = index(local, "ELSE" / customer, "NAME" / order)
+        class Order(Ordered, table=Shop):
+            named = index(local, literal / Parts.customer, "NAME" / Parts.order)
 
 
 def test_a_global_index_is_no_local_one() -> None:
     wrong: Any = Shop.listed
     with refused("Order.named", "index("):
 
-        class Order(Entity, table=Shop):
-            customer: Attr[str] = attr()
-            order: Attr[str] = attr()
-            primary = key("CUST" / customer, "ORDER" / order)
-            named = primary.local(wrong, "NAME" / order)
+        class Order(Parts, table=Shop):
+            primary = key("CUST" / Parts.customer, "ORDER" / Parts.order)
+            named = primary.local(wrong, "NAME" / Parts.order)
 
 
 def test_a_table_without_a_sort_key_has_no_local_indexes() -> None:
@@ -178,14 +149,7 @@ def test_an_attribute_under_an_index_keys_name_has_its_type() -> None:
 
 
 def test_a_condition_on_another_classs_attribute_is_refused() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
-    class Customer(Entity, table=Shop):
-        city: Attr[str] = attr()
-        primary = key("CUST" / city, "CUST")
-
-    with refused("Order.listing", "city"):
+    with refused("Order.listing", "name"):
 
         class Order(Keyed, table=Shop):
-            listing = index(Shop.listed, "X", "ORDER" / Keyed.order, when=Customer.city == "Rome")
+            listing = index(Shop.listed, "X", "ORDER" / Keyed.order, when=Thing.name == "Lamp")
