@@ -25,6 +25,7 @@ from tablewright import (
 from tablewright.errors import DeclarationError, InvalidValue
 from tests.model.declaring.declarations import Keyed, Shop, refused
 from tests.new_table import new_table
+from tests.things import NamedEntity
 
 # -- attributes ------------------------------------------------------------------------------------
 
@@ -187,10 +188,9 @@ def test_two_attributes_stored_under_one_name_are_refused() -> None:
 def test_an_attribute_stored_under_anothers_python_name_is_refused() -> None:
     with refused("Order.second", "Order.first", "'first'"):
 
-        class Order(Entity, table=Shop):
+        class Order(Keyed, table=Shop):
             first: Attr[str] = attr()
             second: Attr[str] = attr(name="first")
-            primary = key("ORDER" / first, "ORDER")
 
 
 @pytest.mark.parametrize("stored", ["type", "entityType"])
@@ -212,11 +212,9 @@ def test_an_attribute_stored_under_a_composed_keys_name_is_refused() -> None:
 def test_an_attribute_stored_under_a_composed_index_keys_name_is_refused() -> None:
     with refused("Order.listing", "'GSI1SK'", "Order.note", "attr(name=…)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[str] = attr(name="GSI1SK")
-            primary = key("ORDER" / order, "ORDER")
-            listing = index(Shop.listed, "ORDERS", "ORDER" / order)
+            listing = index(Shop.listed, "ORDERS", "ORDER" / Keyed.order)
 
 
 def test_a_default_and_a_factory_are_one_too_many() -> None:
@@ -232,65 +230,43 @@ def test_a_width_of_no_digits_is_refused() -> None:
 # -- attributes that the library keeps -------------------------------------------------------------
 
 
-def test_a_version_is_an_int() -> None:
-    with refused("Order.count", "version()", "Attr[int]"):
+@pytest.mark.parametrize(
+    ("role", "wrong", "right"),
+    [
+        (version, str, "Attr[int]"),
+        (version, int | None, "Attr[int]"),
+        (created_at, date, "Attr[datetime]"),
+        (updated_at, str, "Attr[datetime]"),
+        (ttl, int, "Attr[datetime] or Attr[datetime | None]"),
+    ],
+)
+def test_an_attribute_that_the_library_keeps_has_its_type(
+    role: Any, wrong: Any, right: str
+) -> None:
+    with refused("Order.kept", f"{role.__name__}()", right):
 
         class Order(Keyed, table=Shop):
-            count: Attr[str] = version()  # type: ignore[assignment]
-
-
-def test_a_version_is_never_absent() -> None:
-    with refused("Order.count", "version()", "Attr[int]"):
-
-        class Order(Keyed, table=Shop):
-            count: Attr[int | None] = version()  # type: ignore[assignment]
-
-
-def test_created_and_updated_are_moments() -> None:
-    with refused("Order.made", "created_at()", "Attr[datetime]"):
-
-        class Order(Keyed, table=Shop):
-            made: Attr[date] = created_at()  # type: ignore[assignment]
-
-    with refused("Item.changed", "updated_at()", "Attr[datetime]"):
-
-        class Item(Entity, table=Shop):
-            item: Attr[str] = attr()
-            changed: Attr[str] = updated_at()  # type: ignore[assignment]
-            primary = key("ITEM" / item, "ITEM")
-
-
-def test_a_ttl_is_a_moment() -> None:
-    with refused("Order.ends", "ttl()", "Attr[datetime]", "Attr[datetime | None]"):
-
-        class Order(Keyed, table=Shop):
-            ends: Attr[int] = ttl()
+            kept: Attr[wrong] = role()
 
 
 def test_two_entities_with_two_ttl_attributes_are_refused() -> None:
     shop = new_table()
 
-    class Basket(Entity, table=shop):
-        basket: Attr[str] = attr()
+    class Basket(Keyed, table=shop):
         ends: Attr[datetime | None] = ttl(name="expires")
-        primary = key("BASKET" / basket, "BASKET")
 
     with refused("Token.ends", "'ends'", "Basket", "'expires'", "one TTL attribute"):
 
-        class Token(Entity, table=shop):
-            token: Attr[str] = attr()
+        class Token(NamedEntity, table=shop):
             ends: Attr[datetime] = ttl()
-            primary = key("TOKEN" / token, "TOKEN")
 
 
 def test_one_entity_with_two_ttl_attributes_is_refused() -> None:
     with refused("Basket.stops", "already has a ttl()", "remove one"):
 
-        class Basket(Entity, table=Shop):
-            basket: Attr[str] = attr()
+        class Basket(Keyed, table=Shop):
             ends: Attr[datetime] = ttl()
             stops: Attr[datetime] = ttl()
-            primary = key("BASKET" / basket, "BASKET")
 
 
 @pytest.mark.parametrize(("role", "kind"), [("version", int), ("created_at", datetime)])

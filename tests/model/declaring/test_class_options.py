@@ -7,27 +7,20 @@ from typing import Any
 
 import pytest
 
-from tablewright import Aggregate, Attr, Entity, Input, Projection, Table, WriteOnce, attr, key
+from tablewright import Aggregate, Entity, Input, Projection, Table, WriteOnce
 from tests.model.declaring.declarations import refused
-
-
-class Desk(Table, name="desk"): ...
-
-
-class Note(Entity, table=Desk):
-    note_id: Attr[str] = attr()
-    primary = key("NOTE" / note_id, "NOTE")
-
+from tests.new_table import new_table
+from tests.things import NamedEntity, Thing, Things
 
 CASES: list[tuple[Any, dict[str, Any], str]] = [
-    (Entity, {"tabel": Desk}, "A(Entity, tabel=…): unknown option 'tabel'; did you mean 'table'?"),
+    (Entity, {"tabel": 1}, "A(Entity, tabel=…): unknown option 'tabel'; did you mean 'table'?"),
     (WriteOnce, {"writeonce": True}, "unknown option 'writeonce'; did you mean 'write_once'?"),
     (Entity, {"colour": 1}, "'colour'; Entity takes table, type_name, renamed_from, renamed_when"),
     (Table, {"nmae": "desk"}, "A(Table, nmae=…): unknown option 'nmae'; did you mean 'name'?"),
     (Table, {"ttl": "x"}, "unknown option 'ttl'; Table takes name, pk, sk, type_attribute"),
-    (Aggregate, {"table": Desk}, "unknown option 'table'; Aggregate takes none"),
-    (Projection[Note], {"table": Desk}, "unknown option 'table'; Projection takes none"),
-    (Input[Note], {"exlude": ()}, "unknown option 'exlude'; did you mean 'exclude'?"),
+    (Aggregate, {"table": Things}, "unknown option 'table'; Aggregate takes none"),
+    (Projection[Thing], {"table": Things}, "unknown option 'table'; Projection takes none"),
+    (Input[Thing], {"exlude": ()}, "unknown option 'exlude'; did you mean 'exclude'?"),
 ]  # fmt: skip
 
 
@@ -44,25 +37,13 @@ FORMER: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("options", "told"), FORMER)
 def test_former_types_that_cannot_be_meant_are_refused(options: dict[str, Any], told: str) -> None:
-    class Notes(Table, name="notes"): ...
-
-    note_id = attr()
-
-    def fill(body: dict[str, Any]) -> None:
-        body.update(__annotations__={"note_id": Attr[str]}, note_id=note_id)
-        body["primary"] = key("NOTE" / note_id, "NOTE")
-
     with refused(told):
-        types.new_class("A", (Entity,), {"table": Notes, **options}, fill)
+        types.new_class("A", (NamedEntity,), {"table": new_table(), **options})
 
 
 @pytest.mark.parametrize("first", [None, lambda item: True])
 def test_a_split_without_a_function_in_each_part_is_refused(first: Any) -> None:
-    class Notes(Table, name="notes"): ...
-
-    class AnyNote(Entity, table=Notes, variants=True):
-        note_id: Attr[str] = attr()
-        primary = key("NOTE" / note_id, "NOTE")
+    class AnyNote(NamedEntity, table=new_table(), variants=True): ...
 
     class Short(AnyNote, renamed_from="Note", renamed_when=first): ...
 

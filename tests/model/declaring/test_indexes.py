@@ -142,10 +142,8 @@ def test_an_attribute_under_an_index_keys_name_has_its_type() -> None:
     assert db.run(Order.primary("1")) == made
     with refused("Offer", "'GSI1PK'", "type N", "S here"):
 
-        class Offer(Entity, table=Shop):
-            offer: Attr[str] = attr()
-            primary = key("OFFER" / offer, "OFFER")
-            listing = index(Shop.listed, "OFFER" / offer)
+        class Offer(Ordered, table=Shop):
+            listing = index(Shop.listed, "OFFER" / Parts.order)
 
 
 def test_a_condition_on_another_classs_attribute_is_refused() -> None:

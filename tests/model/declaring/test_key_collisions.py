@@ -103,9 +103,7 @@ def test_two_entities_of_one_type_name_are_refused() -> None:
 
     with refused("Offer", "Shop", "'O'", "type_name=…"):
 
-        class Offer(Entity, table=shop, type_name="O"):
-            offer: Attr[str] = attr()
-            primary = key("OFFER" / offer, "OFFER")
+        class Offer(Ordered, table=shop, type_name="O"): ...
 
 
 def test_a_sentinel_of_an_entitys_type_is_refused() -> None:
@@ -121,9 +119,8 @@ def test_a_refused_entity_leaves_its_table_as_it_was() -> None:
     for literal in ("", "ORDER"):
         try:
 
-            class Order(Entity, table=shop):
-                order: Attr[str] = attr()
-                primary = key("ORDER" / order, literal)
+            class Order(Parts, table=shop):
+                primary = key("ORDER" / Parts.order, literal)
 
         except DeclarationError:
             assert shop.__table__.entities == []

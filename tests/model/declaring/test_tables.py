@@ -8,6 +8,7 @@ import pytest
 
 from tablewright import GSI, LSI, Table, Tenancy
 from tests.model.declaring.declarations import Keyed, Shop, refused
+from tests.new_table import new_table
 
 # -- tables ----------------------------------------------------------------------------------------
 
@@ -47,16 +48,14 @@ def test_a_table_holds_indexes_and_nothing_else() -> None:
 
 def test_the_two_keys_of_a_table_have_two_names() -> None:
     with refused("Shop", "both 'id'"):
-
-        class Shop(Table, name="shop", pk="id", sk="id"): ...
+        new_table("shop", pk="id", sk="id")
 
 
 @pytest.mark.parametrize("name", ["PK", "SK"])
 def test_the_type_attribute_is_no_key_of_the_table(name: str) -> None:
     """The type would overwrite the key."""
     with refused("Shop", repr(name), "is a key", "choose another name"):
-
-        class Shop(Table, name="shop", type_attribute=name): ...
+        new_table("shop", type_attribute=name)
 
 
 def test_the_type_attribute_has_a_name() -> None:
@@ -75,8 +74,7 @@ def test_the_two_keys_of_an_index_have_two_names() -> None:
 @pytest.mark.parametrize("name", ["t", "a b", "größe", "x" * 256])
 def test_a_name_that_dynamodb_takes_for_no_table_is_refused(name: str) -> None:
     with refused(name):
-
-        class Shop(Table, name=name): ...
+        new_table(name)
 
 
 @pytest.mark.parametrize("name", ["i", "a b"])

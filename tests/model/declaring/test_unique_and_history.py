@@ -21,8 +21,9 @@ from tablewright import (
     version,
 )
 from tablewright.errors import InvalidValue, UniqueViolation
-from tests.model.declaring.declarations import Keyed, Shop, Status, refused
+from tests.model.declaring.declarations import Keyed, Parts, Shop, Status, refused
 from tests.new_table import new_table
+from tests.things import Thing
 
 
 def test_a_unique_value_needs_an_attribute() -> None:
@@ -34,11 +35,8 @@ def test_a_unique_value_needs_an_attribute() -> None:
 
 
 def test_a_sentinel_keeps_attributes_of_its_entity() -> None:
-    class Other(Entity):
-        colour: Attr[str] = attr()
-
-    kept: Any = Other.colour
-    with refused("Order.by_name", "colour", "not an attribute of Order"):
+    kept: Any = Parts.email
+    with refused("Order.by_name", "email", "not an attribute of Order"):
 
         class Order(Keyed, table=Shop):
             name: Attr[str] = attr()
@@ -82,19 +80,14 @@ def test_a_history_needs_an_entity_of_its_table() -> None:
 
     with refused("Offer.changes", "str", "not an entity of shop"):
 
-        class Offer(Entity, table=Shop):
-            offer: Attr[str] = attr()
+        class Offer(Keyed, table=Shop):
             status: Attr[Status] = attr()
-            primary = key("OFFER" / offer, "OFFER")
             changes = history(status, str, new=Event.new)  # type: ignore[misc]
 
 
 def test_a_history_is_of_an_attribute_of_its_entity() -> None:
-    class Other(Entity):
-        status: Attr[Status] = attr()
-
-    inherited: Any = vars(Other)["status"]
-    with refused("Order.changes", "status", "not an attribute of Order"):
+    inherited: Any = vars(Parts)["email"]
+    with refused("Order.changes", "email", "not an attribute of Order"):
 
         class Order(Keyed, table=Recorded):
             number: Attr[int] = version()
@@ -178,18 +171,13 @@ def test_a_value_is_recorded_by_its_name_only_with_its_type() -> None:
 
 
 def test_a_history_tells_attributes_of_its_event_only() -> None:
-    class Note(Entity, table=Recorded):
-        note: Attr[str] = attr()
-        remark: Attr[str] = attr()
-        primary = key("NOTE" / note, "NOTE")
-
-    with refused("Order.changes", "Note.remark", "Event"):
+    with refused("Order.changes", "Thing.name", "Event"):
 
         class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
             count: Attr[int] = version()
             changes = history(  # type: ignore[misc]
-                status, Event, new=Event.new, version=Event.number, reason=Note.remark
+                status, Event, new=Event.new, version=Event.number, reason=Thing.name
             )
 
 
