@@ -8,18 +8,13 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    Attr,
-    Entity,
-    Table,
     Tenancy,
-    attr,
     batch_get,
     batch_write,
     condition_check,
     connect,
     create,
     delete,
-    key,
     put,
     transact,
     update,
@@ -44,6 +39,8 @@ from tests.model.tenancy.market import (
     outside,
     stored,
 )
+from tests.model.tenancy.owned_items import UserItem
+from tests.new_table import new_table
 from tests.transports import record_requests
 
 # -- outside ---------------------------------------------------------------------------------------
@@ -153,18 +150,15 @@ def test_the_refusal_names_the_tenant_its_shards_and_the_partition(own: Database
 
 
 def test_a_tenant_that_may_write_nothing_is_told_so() -> None:
-    class Archive(Table, name="archive"):
-        tenancy = Tenancy("owner", read=("OWNER#{owner}",))
+    archive = new_table(tenancy=Tenancy("user", read=("U#{user}",)))
 
-    class Letter(Entity, table=Archive):
-        owner: Attr[str] = attr()
-        primary = key("OWNER" / owner, "LETTER")
+    class Letter(UserItem, table=archive): ...
 
     with (
-        connect(":memory:", Archive) as db,
-        pytest.raises(TenantViolation, match=r"may write nothing; PK='OWNER#ann' is outside"),
+        connect(":memory:", archive) as db,
+        pytest.raises(TenantViolation, match=r"may write nothing; PK='U#ann' is outside"),
     ):
-        db.for_tenant(owner="ann").run(put(Letter(owner="ann")))
+        db.for_tenant(user="ann").run(put(Letter(user="ann")))
 
 
 # -- shards that may only be read ------------------------------------------------------------------

@@ -13,7 +13,6 @@ from tablewright import (
     Attr,
     Engine,
     Entity,
-    Table,
     Tenancy,
     attr,
     batch_get,
@@ -30,6 +29,8 @@ from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.model.tenancy import TenantCheck
 from tests.examples import examples
 from tests.model.tenancy.orgs import Audit, Org, Project, Task, Work
+from tests.model.tenancy.owned_items import NaturalItem
+from tests.new_table import new_table
 from tests.prepared import prepared
 from tests.transports import record_requests
 
@@ -143,35 +144,28 @@ def test_a_reversed_index_may_be_bounded_by_the_prefix(db: Database) -> None:
 )
 def test_a_star_that_is_not_the_last_part_is_an_error(text: str) -> None:
     with pytest.raises(DeclarationError, match=r"\* must be the last part|must be a whole part"):
-
-        class Shop(Table):
-            tenancy = Tenancy("org", write=(text,))
+        new_table(tenancy=Tenancy("org", write=(text,)))
 
 
 def test_a_prefix_without_an_id_is_an_error() -> None:
     with pytest.raises(DeclarationError, match=r"must contain \{org\} once"):
-
-        class Shop(Table):
-            tenancy = Tenancy("org", write=("ORG#*",))
+        new_table(tenancy=Tenancy("org", write=("ORG#*",)))
 
 
 def test_a_prefix_that_contains_a_shard_of_another_tenant_is_an_error() -> None:
     with pytest.raises(DeclarationError, match="the same partition for two tenants"):
-
-        class Shop(Table):
-            tenancy = Tenancy("org", write=("ORG#{org}#*", "ORG#TEAM#{org}"))
+        new_table(tenancy=Tenancy("org", write=("ORG#{org}#*", "ORG#TEAM#{org}")))
 
 
 def test_a_shard_may_be_inside_a_prefix_of_the_same_tenant() -> None:
-    class Shop(Table, name="shop"):
-        tenancy = Tenancy("org", write=("ORG#{org}#NOTES",), read=("ORG#{org}#*",))
+    shop = new_table(tenancy=Tenancy("org", write=("ORG#{org}#NOTES",), read=("ORG#{org}#*",)))
 
-    class Note(Entity, table=Shop):
+    class Note(Entity, table=shop):
         org: Attr[str] = attr()
         place: Attr[str] = attr()
         primary = key("ORG" / org / place, "NOTE")
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         own = db.for_tenant(org="a")
         own.run(put(Note(org="a", place="NOTES")))
         assert own.run(Note.primary("a", "BILLS")) is None
@@ -182,44 +176,39 @@ def test_a_shard_may_be_inside_a_prefix_of_the_same_tenant() -> None:
 def test_a_format_that_writes_the_delimiter_has_no_prefix() -> None:
     """`AT:2026-01-15T10:` would be a prefix of `AT:2026-01-15T10:30:00`."""
 
-    class Times(Table, name="times", delimiter=":"):
-        tenancy = Tenancy("at", write=("AT:{at}:*",))
+    times = new_table(delimiter=":", tenancy=Tenancy("at", write=("AT:{at}:*",)))
 
-    class Moment(Entity, table=Times):
+    class Moment(Entity, table=times):
         at: Attr[datetime] = attr()
         primary = key("AT" / at / "X", "MOMENT")
 
     with (
-        connect(":memory:", Times) as db,
+        connect(":memory:", times) as db,
         pytest.raises(DeclarationError, match=r"Moment\.primary: at can contain ':'"),
     ):
         db.for_tenant(at="2026-01-15T10")
 
 
 def test_a_natural_key_of_any_text_has_no_prefix() -> None:
-    class Mixed(Table, name="mixed", pk="owner"):
-        tenancy = Tenancy("owner", write=("{owner}", "{owner}#*"))
+    mixed = new_table(pk="owner", tenancy=Tenancy("owner", write=("{owner}", "{owner}#*")))
 
-    class Plain(Entity, table=Mixed):
-        owner: Attr[str] = attr()
-        primary = key(owner, "PLAIN")
+    class Plain(NaturalItem, table=mixed): ...
 
     with (
-        connect(":memory:", Mixed) as db,
+        connect(":memory:", mixed) as db,
         pytest.raises(DeclarationError, match=r"Plain\.primary: its partition key can be any text"),
     ):
         db.for_tenant(owner="x")
 
 
 def test_an_id_that_the_table_does_not_escape_is_refused() -> None:
-    class Raw(Table, name="raw", escape=False):
-        tenancy = Tenancy("org", write=("ORG#{org}", "ORG#{org}#*"))
+    raw = new_table(escape=False, tenancy=Tenancy("org", write=("ORG#{org}", "ORG#{org}#*")))
 
-    class Item(Entity, table=Raw):
+    class Item(Entity, table=raw):
         org: Attr[str] = attr()
         primary = key("ORG" / org / "X", "ITEM")
 
-    with connect(":memory:", Raw) as db:
+    with connect(":memory:", raw) as db:
         db.for_tenant(org="x$").run(put(Item(org="x$")))
         with pytest.raises(InvalidValue, match="contains the delimiter"):
             db.for_tenant(org="x#X")
@@ -231,18 +220,15 @@ def test_an_id_that_the_table_does_not_escape_is_refused() -> None:
 def check_of(delimiter: str, escape: bool, declares_key: bool, org: str) -> TenantCheck:
     d = delimiter
 
-    class Any(Table, name="any_table", delimiter=d, escape=escape):
-        tenancy = Tenancy(
-            "org", write=(f"ORG{d}{{org}}", f"ORG{d}{{org}}{d}*", f"T{d}{{org}}{d}A{d}*")
-        )
+    tenancy = Tenancy("org", write=(f"ORG{d}{{org}}", f"ORG{d}{{org}}{d}*", f"T{d}{{org}}{d}A{d}*"))
+    table = new_table(delimiter=d, escape=escape, tenancy=tenancy)
 
-    class Item(Entity, table=Any):
+    class Item(Entity, table=table):
         org: Attr[str] = attr()
         rest: Attr[str] = attr()
         primary = key("ORG" / org / rest if declares_key else "ITEM" / rest, "ITEM")
 
-    assert Any.__tenancy__ is not None
-    return Any.__tenancy__.tenant_check(Any.__table__, "any_table", org)
+    return tenancy.tenant_check(table.__table__, "shop", org)
 
 
 @examples(200)

@@ -11,7 +11,6 @@ from tablewright import (
     Attr,
     Engine,
     Entity,
-    Table,
     Tenancy,
     attr,
     batch_get,
@@ -28,6 +27,7 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.plans import Plan
 from tests.model.tenancy.orgs import Org, Price, Product, Project, Work
+from tests.new_table import new_table
 from tests.prepared import prepared
 
 
@@ -92,14 +92,13 @@ def test_an_index_gives_own_and_shared_items(db: Database) -> None:
 
 
 def test_a_prefix_does_not_share_what_only_looks_like_it() -> None:
-    class Shelves(Table, name="shelves"):
-        tenancy = Tenancy("org", write=("ORG#{org}",), shared=("PRICES#*",))
+    shelves = new_table(tenancy=Tenancy("org", write=("ORG#{org}",), shared=("PRICES#*",)))
 
-    class Item(Entity, table=Shelves):
+    class Item(Entity, table=shelves):
         kind: Attr[str] = attr()
         primary = key(kind + "#1", "ITEM")
 
-    with connect(":memory:", Shelves) as db:
+    with connect(":memory:", shelves) as db:
         own = db.for_tenant(org="x")
         assert own.run(Item.primary("PRICES")) is None
         for other in ("PRICES2", "PRICE", "xPRICES"):
@@ -124,21 +123,20 @@ def test_a_prefix_does_not_share_what_only_looks_like_it() -> None:
 )
 def test_a_shared_partition_is_a_text_that_no_tenant_has(shared: Any, message: str) -> None:
     with pytest.raises(DeclarationError, match=message):
-
-        class Shop(Table):
-            tenancy = Tenancy("org", write=("ORG#{org}",), shared=shared)
+        new_table(tenancy=Tenancy("org", write=("ORG#{org}",), shared=shared))
 
 
 def test_an_id_that_is_a_shared_partition_is_refused() -> None:
-    class Files(Table, name="files", pk="owner", sk="SK"):
-        tenancy = Tenancy("owner", write=("{owner}",), shared=("PUBLIC", "PUBLIC#*"))
+    files = new_table(
+        pk="owner", tenancy=Tenancy("owner", write=("{owner}",), shared=("PUBLIC", "PUBLIC#*"))
+    )
 
-    class File(Entity, table=Files):
+    class File(Entity, table=files):
         owner: Attr[str] = attr()
         name: Attr[str] = attr()
         primary = key(owner, "FILE" / name)
 
-    with connect(":memory:", Files) as db:
+    with connect(":memory:", files) as db:
         db.run(put(File(owner="PUBLIC", name="terms")))
         own = db.for_tenant(owner="ann")
         own.run(put(File(owner="ann", name="cv")))
@@ -151,15 +149,14 @@ def test_an_id_that_is_a_shared_partition_is_refused() -> None:
 
 
 def test_a_key_that_is_a_number_has_no_shared_partitions() -> None:
-    class Meters(Table, name="meters", pk="owner", sk="SK"):
-        tenancy = Tenancy("owner", write=("{owner}",), shared=("7",))
+    meters = new_table(pk="owner", tenancy=Tenancy("owner", write=("{owner}",), shared=("7",)))
 
-    class Meter(Entity, table=Meters):
+    class Meter(Entity, table=meters):
         owner: Attr[int] = attr()
         primary = key(owner, "METER")
 
     with (
-        connect(":memory:", Meters) as db,
+        connect(":memory:", meters) as db,
         pytest.raises(DeclarationError, match="'owner' is a key of type N"),
     ):
         db.for_tenant(owner=8)

@@ -30,6 +30,8 @@ from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plans import Plan
 from tablewright.values import Value
+from tests.model.tenancy.owned_items import NaturalItem, UserItem
+from tests.new_table import new_table
 from tests.prepared import prepared
 
 
@@ -212,21 +214,12 @@ def test_an_id_that_the_key_cannot_hold_is_refused(tenant: object) -> None:
 
 @pytest.mark.parametrize("tenant", [b"a", {"S": "a"}, ["a"], ("a",), True, 7.0, object()])
 def test_an_object_whose_text_could_be_another_id_is_refused(tenant: object) -> None:
-    class Declared(Table, name="declared"):
-        tenancy = Tenancy("user", write=("U#{user}",))
+    """Whether or not a key of an entity is in the shard."""
+    for text in ("U#{user}", "V#{user}"):
+        table = new_table(tenancy=Tenancy("user", write=(text,)))
 
-    class Item(Entity, table=Declared):
-        user: Attr[str] = attr()
-        primary = key("U" / user, "ITEM")
+        class Item(UserItem, table=table): ...
 
-    class Undeclared(Table, name="undeclared"):
-        tenancy = Tenancy("user", write=("V#{user}",))
-
-    class Other(Entity, table=Undeclared):
-        user: Attr[str] = attr()
-        primary = key("U" / user, "ITEM")
-
-    for table in (Declared, Undeclared):
         with connect(":memory:", table) as db, pytest.raises(InvalidValue):
             db.for_tenant(user=tenant)
 
@@ -245,62 +238,54 @@ def test_an_id_that_reads_like_a_partition_of_no_tenant_is_refused(letters: Data
 
 
 def test_an_id_that_reads_like_another_shard_is_refused() -> None:
-    class Mixed(Table, name="mixed", pk="owner", sk="SK"):
-        tenancy = Tenancy("owner", write=("{owner}", "U#{owner}"))
+    mixed = new_table(pk="owner", tenancy=Tenancy("owner", write=("{owner}", "U#{owner}")))
 
-    class Plain(Entity, table=Mixed):
-        owner: Attr[str] = attr()
-        primary = key(owner, "PLAIN")
+    class Plain(NaturalItem, table=mixed): ...
 
-    with connect(":memory:", Mixed) as db:
+    with connect(":memory:", mixed) as db:
         db.for_tenant(owner="b").run(put(Plain(owner="b")))
         with pytest.raises(InvalidValue, match=r"reads like a partition of U#\{owner\}"):
             db.for_tenant(owner="U#b")
 
 
 def test_an_id_that_two_keys_hold_in_different_forms_is_refused() -> None:
-    class Forms(Table, name="forms"):
-        tenancy = Tenancy("user", write=("U#{user}",))
+    forms = new_table(tenancy=Tenancy("user", write=("U#{user}",)))
 
-    class Short(Entity, table=Forms):
-        user: Attr[str] = attr()
-        primary = key("U" / user, "SHORT")
+    class Short(UserItem, table=forms): ...
 
-    class Long(Entity, table=Forms):
+    class Long(Entity, table=forms):
         user: Attr[int] = attr(pad=4)
         primary = key("U" / user, "LONG")
 
-    with connect(":memory:", Forms) as db:
+    with connect(":memory:", forms) as db:
         assert db.for_tenant(user="0007").run(Short.primary("0007")) is None
         with pytest.raises(InvalidValue, match="contain this id in different forms"):
             db.for_tenant(user=7)
 
 
 def test_a_partition_that_tenants_share_is_no_shard() -> None:
-    class Spread(Table, name="spread"):
-        tenancy = Tenancy("user", write=("U#{user}",))
+    spread = new_table(tenancy=Tenancy("user", write=("U#{user}",)))
 
-    class Item(Entity, table=Spread):
+    class Item(Entity, table=spread):
         user: Attr[str] = attr()
         primary = key("U" / shard(user, of=8), "ITEM" / user)
 
     with (
-        connect(":memory:", Spread) as db,
+        connect(":memory:", spread) as db,
         pytest.raises(DeclarationError, match="belongs to no single tenant"),
     ):
         db.for_tenant(user="3")
 
 
 def test_a_composed_shard_of_a_key_that_is_a_number_is_an_error() -> None:
-    class Numbers(Table, name="numbers", pk="user", sk="SK"):
-        tenancy = Tenancy("user", write=("U#{user}",))
+    numbers = new_table(pk="user", tenancy=Tenancy("user", write=("U#{user}",)))
 
-    class Item(Entity, table=Numbers):
+    class Item(Entity, table=numbers):
         user: Attr[int] = attr()
         primary = key(user, "ITEM")
 
     with (
-        connect(":memory:", Numbers) as db,
+        connect(":memory:", numbers) as db,
         pytest.raises(DeclarationError, match=r"a key of type N; use the shard '\{user\}'"),
     ):
         db.for_tenant(user=7)
@@ -311,17 +296,13 @@ def test_shards_that_are_the_same_for_two_tenants_are_an_error_at_import(
     shards: tuple[str, ...],
 ) -> None:
     with pytest.raises(DeclarationError, match="can be the same partition for two tenants"):
-
-        class Shop(Table):
-            tenancy = Tenancy("id", write=shards)
+        new_table(tenancy=Tenancy("id", write=shards))
 
 
 @pytest.mark.parametrize("text", ["U{id}", "U#x{id}", "{id}x", "U#{id}x#O"])
 def test_an_id_that_is_not_a_whole_part_of_the_shard_is_an_error_at_import(text: str) -> None:
     with pytest.raises(DeclarationError, match="must be a whole part"):
-
-        class Shop(Table):
-            tenancy = Tenancy("id", read=(text,))
+        new_table(tenancy=Tenancy("id", read=(text,)))
 
 
 # -- queries that carry their condition as values ------------------------------------------------
