@@ -26,6 +26,7 @@ from tablewright.engine import Engine
 from tablewright.errors import DeclarationError
 from tablewright.formats import iso
 from tests.model.declaring.declarations import refused
+from tests.things import NamedEntity
 
 
 class Status(StrEnum):
@@ -120,23 +121,56 @@ def test_a_removed_attribute_puts_the_item_into_the_other_place() -> None:
         assert stored(engine, *["REPO#bob#tw"] * 2)["GSI1SK"] == {"S": "REPO#bob#tw"}
 
 
-def test_a_query_leaves_out_items_in_the_other_place_with_the_same_kind_of_key() -> None:
-    class Store(Table, name="store"):
+def new_store(**settings: Any) -> Any:
+    """Return a table with one index, for the things of one test."""
+
+    class Store(Table, name="store", **settings):
         shelf = GSI("GSI1PK", "GSI1SK")
 
-    class Thing(Entity, table=Store):
-        name: Attr[str] = attr()
-        sold: Attr[bool] = attr(default=False)
-        primary = key("THING" / name, "THING")
-        offered = index(Store.shelf, "SHELF", "THING" / name, when=sold == False)  # noqa: E712
-        archive = index(Store.shelf, "SHELF", "THING" / name, when=sold == True)  # noqa: E712
+    return Store
 
-    with connect(":memory:", Store) as db:
+
+class Sellable(NamedEntity):
+    """Abstract: a thing that is offered until it is sold."""
+
+    sold: Attr[bool] = attr(default=False)
+
+
+NAME = Sellable.name
+OFFERED = Sellable.sold == False  # noqa: E712
+SOLD = Sellable.sold == True  # noqa: E712
+
+
+def test_a_query_leaves_out_items_in_the_other_place_with_the_same_kind_of_key() -> None:
+    store = new_store()
+
+    class Thing(Sellable, table=store):
+        offered = index(store.shelf, "SHELF", "THING" / NAME, when=OFFERED)
+        archive = index(store.shelf, "SHELF", "THING" / NAME, when=SOLD)
+
+    with connect(":memory:", store) as db:
         for name, sold in (("a", False), ("b", True), ("c", False)):
             db.run(put(Thing(name=name, sold=sold)))
         assert [one.name for one in db.run(Thing.offered())] == ["a", "c"]
         assert [one.name for one in db.run(Thing.archive())] == ["b"]
         assert db.run(Thing.offered().count()) == 2
+
+
+def declare_places(one: str, other: str) -> type[Entity]:
+    """Declare a thing with two places in an index, under these conditions."""
+    store = new_store()
+
+    class Thing(NamedEntity, table=store):
+        status: Attr[Status] = attr()
+        state: Attr[Status | None] = attr(default=None)
+        rank: Attr[int] = attr()
+        low: Attr[int | None] = attr(default=None)
+        note: Attr[str | None] = attr(default=None)
+        tags: Attr[set[str]] = attr(default_factory=set)
+        first = index(store.shelf, "FIRST", "THING" / NamedEntity.name, when=eval(one))
+        second = index(store.shelf, "SECOND", "THING" / NamedEntity.name, when=eval(other))
+
+    return Thing
 
 
 @pytest.mark.parametrize(
@@ -162,21 +196,8 @@ def test_a_query_leaves_out_items_in_the_other_place_with_the_same_kind_of_key()
     ],
 )
 def test_conditions_that_exclude_each_other_are_accepted(one: str, other: str) -> None:
-    class Store(Table, name="store"):
-        shelf = GSI("GSI1PK", "GSI1SK")
-
-    class Thing(Entity, table=Store):
-        name: Attr[str] = attr()
-        status: Attr[Status] = attr()
-        rank: Attr[int] = attr()
-        low: Attr[int | None] = attr(default=None)
-        note: Attr[str | None] = attr(default=None)
-        tags: Attr[set[str]] = attr(default_factory=set)
-        primary = key("THING" / name, "THING")
-        first = index(Store.shelf, "FIRST", "THING" / name, when=eval(one))
-        second = index(Store.shelf, "SECOND", "THING" / name, when=eval(other))
-
-    assert {key.name for key in Thing.__entity__.indexes} == {"Thing.first", "Thing.second"}
+    places = declare_places(one, other).__entity__.indexes
+    assert {key.name for key in places} == {"Thing.first", "Thing.second"}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +205,7 @@ def test_conditions_that_exclude_each_other_are_accepted(one: str, other: str) -
     [
         ("rank <= 5", "rank >= 5"),
         ("rank < 5", "note == 'a'"),
-        ("status != Status.OPEN", "status != Status.CLOSED or None"),
+        ("state != Status.OPEN", "state != Status.CLOSED"),
         ("note.begins_with('a')", "note.begins_with('ab')"),
         ("note.begins_with('a')", "note > 'a'"),
         ("tags.contains('a')", "tags.contains('b')"),
@@ -194,23 +215,8 @@ def test_conditions_that_exclude_each_other_are_accepted(one: str, other: str) -
     ],
 )
 def test_conditions_that_may_hold_together_are_refused(one: str, other: str) -> None:
-    class Store(Table, name="store"):
-        shelf = GSI("GSI1PK", "GSI1SK")
-
     with refused("Thing.second and Thing.first can both apply", "when=…"):
-
-        class Thing(Entity, table=Store):
-            name: Attr[str] = attr()
-            status: Attr[Status | None] = attr(default=None)
-            rank: Attr[int] = attr()
-            low: Attr[int | None] = attr(default=None)
-            note: Attr[str | None] = attr(default=None)
-            tags: Attr[set[str]] = attr(default_factory=set)
-            primary = key("THING" / name, "THING")
-            first = index(Store.shelf, "FIRST", "THING" / name, when=eval(one))
-            second = index(
-                Store.shelf, "SECOND", "THING" / name, when=eval(other.replace(" or None", ""))
-            )
+        declare_places(one, other)
 
 
 def test_a_local_index_has_alternative_places_too() -> None:
@@ -245,28 +251,21 @@ def test_places_with_the_same_key_need_an_index_with_whole_items() -> None:
 
     with pytest.raises(DeclarationError, match="cannot tell them apart"):
 
-        class Thing(Entity, table=Store):
-            name: Attr[str] = attr()
-            sold: Attr[bool] = attr(default=False)
-            primary = key("THING" / name, "THING")
-            offered = index(Store.shelf, "SHELF", "THING" / name, when=sold == False)  # noqa: E712
-            archive = index(Store.shelf, "SHELF", "THING" / name, when=sold == True)  # noqa: E712
+        class Thing(Sellable, table=Store):
+            offered = index(Store.shelf, "SHELF", "THING" / NAME, when=OFFERED)
+            archive = index(Store.shelf, "SHELF", "THING" / NAME, when=SOLD)
 
 
 def test_an_attribute_may_be_only_in_the_key_of_one_place() -> None:
-    class Store(Table, name="store", type_attribute=None):
-        shelf = GSI("GSI1PK", "GSI1SK")
+    store = new_store(type_attribute=None)
 
-    class Thing(Entity, table=Store):
-        name: Attr[str] = attr()
-        sold: Attr[bool] = attr(default=False)
+    class Thing(Sellable, table=store):
         seller: Attr[str | None] = attr(key_only=True, default=None)
         buyer: Attr[str | None] = attr(key_only=True, default=None)
-        primary = key("THING" / name, "THING")
-        offered = index(Store.shelf, "SELLER" / seller, "OFFERED", when=sold.in_([False]))
-        archive = index(Store.shelf, "BUYER" / buyer, "SOLD" / name, when=sold.in_([True]))
+        offered = index(store.shelf, "SELLER" / seller, "OFFERED", when=OFFERED)
+        archive = index(store.shelf, "BUYER" / buyer, "SOLD" / NAME, when=SOLD)
 
-    with connect(":memory:", Store) as db:
+    with connect(":memory:", store) as db:
         for thing in (
             Thing(name="a", seller="bob"),
             Thing(name="b", sold=True, buyer="ann"),
@@ -279,10 +278,10 @@ def test_an_attribute_may_be_only_in_the_key_of_one_place() -> None:
     told = "Sale.second and Sale.first can have the same key in shelf, so it does not say"
     with refused(told, "'buyer', which is key_only", __file__):
 
-        class Sale(Entity, table=Store):
+        class Sale(Entity, table=store):
             name: Attr[str] = attr()
             sold: Attr[bool] = attr(default=False)
             buyer: Attr[str | None] = attr(key_only=True, default=None)
+            first = index(store.shelf, "SHELF" / name, "X", when=sold.in_([False]))
+            second = index(store.shelf, "SHELF" / buyer, "X", when=sold.in_([True]))
             primary = key("SALE" / name, "SALE")
-            first = index(Store.shelf, "SHELF" / name, "X", when=sold.in_([False]))
-            second = index(Store.shelf, "SHELF" / buyer, "X", when=sold.in_([True]))

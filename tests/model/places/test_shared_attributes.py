@@ -29,6 +29,7 @@ from tablewright.formats import coded
 from tablewright.plans import backfill
 from tests.model.declaring.declarations import refused
 from tests.prepared import Prepare, with_tables
+from tests.things import NamedEntity
 
 
 class Tasks(Table, name="tasks"):
@@ -126,49 +127,45 @@ class Suffix:
         return text.removesuffix(self.suffix)
 
 
-@pytest.mark.parametrize("suffix", ["-a", "-b"])
-def test_codecs_of_one_class_may_differ(suffix: str) -> None:
-    class Other(Table, name="other"):
+class JobFields(NamedEntity):
+    team: Attr[str] = attr()
+    done: Attr[bool] = attr(default=False)
+
+
+NAME, TEAM = JobFields.name, JobFields.team
+
+
+def declare_job(first: Any, second: Any) -> None:
+    """Declare two indexes that share the attribute `GSI1PK`, with these paths for it."""
+
+    class Jobs(Table, name="jobs"):
         by_name = GSI("GSI1PK", "GSI1SK")
         by_day = GSI("GSI1PK", "GSI2SK")
 
+    class Job(JobFields, table=Jobs):
+        by_name = index(Jobs.by_name, first, "NAME" / NAME)
+        by_day = index(Jobs.by_day, second, "NAME" / NAME)
+
+
+@pytest.mark.parametrize("suffix", ["-a", "-b"])
+def test_codecs_of_one_class_may_differ(suffix: str) -> None:
     told = "Job.by_day: 'GSI1PK' is {Suffix(team)} here and {Suffix(team)} in Job.by_name"
     with nullcontext() if suffix == "-a" else refused(told):
-
-        class Job(Entity, table=Other):
-            name: Attr[str] = attr()
-            team: Attr[str] = attr()
-            primary = key("TASK" / name, "TASK")
-            by_name = index(Other.by_name, coded(team, Suffix("-a")), "NAME" / name)
-            by_day = index(Other.by_day, coded(team, Suffix(suffix)), "NAME" / name)
+        declare_job(coded(TEAM, Suffix("-a")), coded(TEAM, Suffix(suffix)))
 
 
 def test_two_templates_of_one_attribute_are_refused() -> None:
-    class Other(Table, name="other"):
-        by_name = GSI("GSI1PK", "GSI1SK")
-        by_day = GSI("GSI1PK", "GSI2SK")
-
     with refused(
         "Job.by_day: 'GSI1PK' is CREW#{team} here and TEAM#{team} in Job.by_name",
         "write the same path, or use another attribute",
         "test_shared_attributes.py:",
     ):
-
-        class Job(Entity, table=Other):
-            name: Attr[str] = attr()
-            team: Attr[str] = attr()
-            primary = key("TASK" / name, "TASK")
-            by_name = index(Other.by_name, "TEAM" / team, "NAME" / name)
-            by_day = index(Other.by_day, "CREW" / team, "NAME" / name)
+        declare_job("TEAM" / TEAM, "CREW" / TEAM)
 
 
 def test_a_condition_that_the_other_index_defeats_is_refused() -> None:
     with refused("Job.open: all its key attributes are also those of Job.by_name", "when="):
 
-        class Job(Entity, table=Tasks):
-            name: Attr[str] = attr()
-            team: Attr[str] = attr()
-            done: Attr[bool] = attr(default=False)
-            primary = key("JOB" / name, "JOB")
-            by_name = index(Tasks.by_name, "CREW" / team, "JOB" / name)
-            open = index(Tasks.by_team, "CREW" / team, when=done == False)  # noqa: E712
+        class Job(JobFields, table=Tasks):
+            by_name = index(Tasks.by_name, "CREW" / TEAM, "JOB" / NAME)
+            open = index(Tasks.by_team, "CREW" / TEAM, when=JobFields.done == False)  # noqa: E712
