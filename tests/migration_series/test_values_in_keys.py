@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, attr, create, index, key, migrations
+from tablewright import Attr, Entity, attr, create, index, key, migrations
 from tablewright.database import Database
 from tablewright.errors import MigrationRefused
 from tests.migration_series.walking import SeriesVersion, Walk
+from tests.new_table import new_indexed_table
+
+Desk = new_indexed_table("desk", 2)
 
 
-class Desk(Table, name="desk"):
-    gsi1 = GSI("GSI1PK", "GSI1SK")
-    gsi2 = GSI("GSI2PK", "GSI2SK")
-
-
-class Ticket(Entity, table=Desk):
+class TicketFields(Entity):
     ticket_id: Attr[str] = attr()
-    state: Attr[str] = attr(key_only=True)
     primary = key("TICKET" / ticket_id, "TICKET")
-    by_state = index(Desk.gsi1, "STATE" / state, ticket_id)
+
+
+TICKET_ID = TicketFields.ticket_id
+
+
+class Ticket(TicketFields, table=Desk):
+    state: Attr[str] = attr(key_only=True)
+    by_state = index(Desk.gsi1, "STATE" / state, TICKET_ID)
 
 
 def write(database: Database) -> None:
@@ -34,18 +38,14 @@ def walk() -> Walk:
 def test_the_only_key_with_a_value_cannot_get_another_text(walk: Walk) -> None:
     """The new version would not find the value, and remove the item from the index."""
 
-    class Desk(Table, name="desk"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
-        gsi2 = GSI("GSI2PK", "GSI2SK")
+    desk = new_indexed_table("desk", 2)
 
-    class Ticket(Entity, table=Desk):
-        ticket_id: Attr[str] = attr()
+    class Ticket(TicketFields, table=desk):
         state: Attr[str] = attr(key_only=True)
-        primary = key("TICKET" / ticket_id, "TICKET")
-        by_state = index(Desk.gsi1, "STATUS" / state, ticket_id)
+        by_state = index(desk.gsi1, "STATUS" / state, TICKET_ID)
 
     with pytest.raises(MigrationRefused) as refused:
-        migrations.plan(walk.engine, Desk)
+        migrations.plan(walk.engine, desk)
     assert str(refused.value) == (
         "the new version cannot read these values of stored items:\n"
         "  Ticket.state: its values are stored only in GSI1PK, which is composed in another way\n"
@@ -55,76 +55,56 @@ def test_the_only_key_with_a_value_cannot_get_another_text(walk: Walk) -> None:
 
 
 def test_the_way_that_the_refusal_names(walk: Walk) -> None:
-    class Stored(Table, name="desk"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
-        gsi2 = GSI("GSI2PK", "GSI2SK")
+    stored = new_indexed_table("desk", 2)
 
-    class StoredTicket(Entity, table=Stored, type_name="Ticket"):
-        ticket_id: Attr[str] = attr()
+    class StoredTicket(TicketFields, table=stored, type_name="Ticket"):
         state: Attr[str] = attr(fill=lambda item: item["GSI1PK"].removeprefix("STATE#"))
-        primary = key("TICKET" / ticket_id, "TICKET")
-        by_state = index(Stored.gsi1, "STATE" / state, ticket_id)
+        by_state = index(stored.gsi1, "STATE" / state, TICKET_ID)
 
-    class Changed(Table, name="desk"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
-        gsi2 = GSI("GSI2PK", "GSI2SK")
+    changed = new_indexed_table("desk", 2)
 
-    class ChangedTicket(Entity, table=Changed, type_name="Ticket"):
-        ticket_id: Attr[str] = attr()
+    class ChangedTicket(TicketFields, table=changed, type_name="Ticket"):
         state: Attr[str] = attr()
-        primary = key("TICKET" / ticket_id, "TICKET")
-        by_state = index(Changed.gsi1, "STATUS" / state, ticket_id)
+        by_state = index(changed.gsi1, "STATUS" / state, TICKET_ID)
 
-    walk.go_to(SeriesVersion("stored", Stored))
-    walk.go_to(SeriesVersion("changed", Changed))
+    walk.go_to(SeriesVersion("stored", stored))
+    walk.go_to(SeriesVersion("changed", changed))
     (item,) = walk.items()
     assert (item["state"], item["GSI1PK"]) == ({"S": "open"}, {"S": "STATUS#open"})
 
 
 def test_a_value_in_a_second_key_is_read_from_there(walk: Walk) -> None:
-    class Twice(Table, name="desk"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
-        gsi2 = GSI("GSI2PK", "GSI2SK")
+    twice = new_indexed_table("desk", 2)
 
-    class TwiceTicket(Entity, table=Twice, type_name="Ticket"):
-        ticket_id: Attr[str] = attr()
+    class TwiceTicket(TicketFields, table=twice, type_name="Ticket"):
         state: Attr[str] = attr(key_only=True)
-        primary = key("TICKET" / ticket_id, "TICKET")
-        by_state = index(Twice.gsi1, "STATE" / state, ticket_id)
-        by_text = index(Twice.gsi2, "T" / state, ticket_id)
+        by_state = index(twice.gsi1, "STATE" / state, TICKET_ID)
+        by_text = index(twice.gsi2, "T" / state, TICKET_ID)
 
-    class Changed(Table, name="desk"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
-        gsi2 = GSI("GSI2PK", "GSI2SK")
+    changed = new_indexed_table("desk", 2)
 
-    class ChangedTicket(Entity, table=Changed, type_name="Ticket"):
-        ticket_id: Attr[str] = attr()
+    class ChangedTicket(TicketFields, table=changed, type_name="Ticket"):
         state: Attr[str] = attr(key_only=True)
-        primary = key("TICKET" / ticket_id, "TICKET")
-        by_state = index(Changed.gsi1, state, ticket_id)  # parses the old text as another value
-        by_text = index(Changed.gsi2, "T" / state, ticket_id)
+        by_state = index(changed.gsi1, state, TICKET_ID)  # parses the old text as another value
+        by_text = index(changed.gsi2, "T" / state, TICKET_ID)
 
-    walk.go_to(SeriesVersion("twice", Twice))
-    walk.go_to(SeriesVersion("changed", Changed))
+    walk.go_to(SeriesVersion("twice", twice))
+    walk.go_to(SeriesVersion("changed", changed))
     (item,) = walk.items()
     assert (item["GSI1PK"], item["GSI2PK"]) == ({"S": "open"}, {"S": "T#open"})
     assert "state" not in item
 
 
 def test_a_value_moves_to_another_index_with_fill(walk: Walk) -> None:
-    class Moved(Table, name="desk"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
-        gsi2 = GSI("GSI2PK", "GSI2SK")
+    moved = new_indexed_table("desk", 2)
 
-    class MovedTicket(Entity, table=Moved, type_name="Ticket"):
-        ticket_id: Attr[str] = attr()
+    class MovedTicket(TicketFields, table=moved, type_name="Ticket"):
         state: Attr[str] = attr(
             key_only=True, fill=lambda item: item["GSI1PK"].removeprefix("STATE#")
         )
-        primary = key("TICKET" / ticket_id, "TICKET")
-        by_state = index(Moved.gsi2, "STATE" / state, ticket_id)
+        by_state = index(moved.gsi2, "STATE" / state, TICKET_ID)
 
-    walk.go_to(SeriesVersion("moved", Moved))
+    walk.go_to(SeriesVersion("moved", moved))
     (item,) = walk.items()
     assert item["GSI2PK"] == {"S": "STATE#open"}
     assert "GSI1PK" not in item

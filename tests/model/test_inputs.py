@@ -30,6 +30,7 @@ from tablewright import (
     version,
 )
 from tablewright.errors import DeclarationError, InvalidValue
+from tests.things import NamedEntity
 
 
 class Desk(Table, name="desk"):
@@ -87,9 +88,7 @@ class Document(Entity, table=Desk):
     primary = key("DOCUMENT" / document_id, "DOCUMENT")
 
 
-class Party(Entity, table=Desk, variants=True):
-    name: Attr[str] = attr()
-    primary = key("PARTY" / name, "PARTY")
+class Party(NamedEntity, table=Desk, variants=True): ...
 
 
 class Person(Party):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, key
+from tablewright import GSI, Engine, Table, connect
 from tablewright.database import Database
 from tablewright.designs import shop
 from tablewright.errors import UnsupportedOperation, ValidationException
 from tablewright.model.databases.provision import Provision
+from tests.things import NamedEntity
 from tests.transports import LocalWithoutLocalIndexes
 
 
@@ -28,9 +29,7 @@ def test_another_fault_of_an_index_is_shown_as_it_is() -> None:
             locals()[f"gsi{number}"] = GSI(f"P{number}", f"S{number}")
         del number
 
-    class Row(Entity, table=TooMany):
-        row_id: Attr[str] = attr()
-        primary = key("ROW" / row_id, "ROW")
+    class Row(NamedEntity, table=TooMany): ...
 
     with pytest.raises(ValidationException, match="GlobalSecondaryIndex count exceeds"):
         connect(":memory:", TooMany)

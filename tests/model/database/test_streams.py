@@ -8,30 +8,25 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key
+from tablewright import Engine, Table, connect, create
 from tablewright.engine.realism import Realism
 from tablewright.errors import DeclarationError, TableMismatch
 from tests.engine.streaming import enabled, read_stream, stream_arn
+from tests.things import NamedEntity
 
 
 class Ledger(Table, name="ledger", stream="NEW_AND_OLD_IMAGES"):
     pass
 
 
-class Account(Entity, table=Ledger):
-    account_id: Attr[str] = attr()
-
-    primary = key("ACCOUNT" / account_id, "ACCOUNT")
+class Account(NamedEntity, table=Ledger): ...
 
 
 class Quiet(Table, name="ledger"):
     pass
 
 
-class Entry(Entity, table=Quiet):
-    entry_id: Attr[str] = attr()
-
-    primary = key("ENTRY" / entry_id, "ENTRY")
+class Entry(NamedEntity, table=Quiet): ...
 
 
 KEYS: dict[str, Any] = {
@@ -51,11 +46,11 @@ KEYS: dict[str, Any] = {
 def test_connect_creates_the_stream() -> None:
     with Engine() as engine:
         db = connect(engine, Ledger)
-        db.run(create(Account(account_id="a")))
+        db.run(create(Account(name="a")))
         described = engine.call("DescribeTable", {"TableName": "ledger"})["Table"]
         assert described["StreamSpecification"] == enabled()
         (record,) = read_stream(engine.call, stream_arn(engine.call, "ledger"))
-        assert record["dynamodb"]["NewImage"]["account_id"] == {"S": "a"}
+        assert record["dynamodb"]["NewImage"]["name"] == {"S": "a"}
         connect(engine, Ledger, create=False)
 
 

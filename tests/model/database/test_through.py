@@ -6,19 +6,18 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from tablewright import Attr, Engine, Entity, Table, attr, connect, connect_async, create, key
+from tablewright import Attr, Engine, Table, connect, connect_async, create
 from tablewright import updated_at as written
 from tablewright.observe import RequestEvent
 from tablewright.transport import AsyncTransport, Response, Transport
+from tests.things import NamedEntity
 
 
 class Desk(Table, name="desk"): ...
 
 
-class Memo(Entity, table=Desk):
-    number: Attr[str] = attr()
+class Memo(NamedEntity, table=Desk):
     at: Attr[datetime] = written()
-    primary = key("MEMO" / number, "MEMO")
 
 
 class Recording:
@@ -61,7 +60,7 @@ def test_requests_go_through_the_other_transport_to_the_same_tables() -> None:
         with db.through(recording) as other:
             assert other.table_names == db.table_names == {Desk.__table__: "desk-2"}
             events.clear()
-            other.run(create(Memo(number="1")))
+            other.run(create(Memo(name="1")))
         assert db.run(Memo.primary("1")) is not None
     assert recording.operations == ["PutItem"]
     assert [event.operation for event in events] == ["PutItem", "GetItem"]
@@ -71,7 +70,7 @@ def test_requests_go_through_the_other_transport_to_the_same_tables() -> None:
 def test_a_clock_gives_the_time_of_writes() -> None:
     moment = datetime(2020, 2, 2, tzinfo=UTC)
     with connect(":memory:", Desk) as db:
-        db.through(db.transport, clock=lambda: moment).run(create(Memo(number="1")))
+        db.through(db.transport, clock=lambda: moment).run(create(Memo(name="1")))
         found = db.run(Memo.primary("1"))
     assert found is not None
     assert found.at == moment
@@ -81,7 +80,7 @@ def test_an_asynchronous_database_goes_through_another_transport_and_blocks() ->
     async def main() -> tuple[list[str], Memo | None]:
         async with connect_async(":memory:", Desk) as db:
             recording = RecordingAsync(db.transport)
-            await db.through(recording).run(create(Memo(number="1")))
+            await db.through(recording).run(create(Memo(name="1")))
             return recording.operations, db.blocking().run(Memo.primary("1"))
 
     operations, found = asyncio.run(main())

@@ -26,6 +26,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, VersionConflict
 from tests.model.declaring.declarations import raw
+from tests.things import NamedEntity
 
 
 class Archive(Table, name="archive"):
@@ -40,9 +41,7 @@ class Paper(Entity, table=Archive):
     primary = key("PAPER" / paper_id, "PAPER")
 
 
-class Plain(Entity, table=Archive):
-    name: Attr[str] = attr()
-    primary = key("PLAIN" / name, "PLAIN")
+class Plain(NamedEntity, table=Archive): ...
 
 
 @pytest.fixture

@@ -320,10 +320,8 @@ def test_an_update_and_a_batch_are_refused(db: Database) -> None:
 
 
 def test_the_time_of_an_event_may_be_immutable(db: Database) -> None:
-    class Visit(Entity, table=Ledger):
-        name: Attr[str] = attr()
+    class Visit(NamedEntity, table=Ledger):
         at: Attr[datetime] = attr(immutable=True)
-        primary = key("VISIT" / name, "VISIT")
 
     at = datetime(2026, 1, 1, tzinfo=UTC)
     visit = db.run(put(Visit(name="x", at=at)))

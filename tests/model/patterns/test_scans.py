@@ -8,16 +8,12 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    GSI,
     Attr,
-    Entity,
     Query,
-    Table,
     access_pattern,
     attr,
     explain,
     index,
-    key,
     put,
 )
 from tablewright.database import Database
@@ -25,7 +21,8 @@ from tablewright.errors import DeclarationError
 from tablewright.plans import Scan
 from tests.model.patterns.club import MONDAY, Number, User
 from tests.model.patterns.found import ITEMS, Fuzzy, Item
-from tests.new_table import new_table
+from tests.new_table import new_indexed_table, new_table
+from tests.things import NamedEntity
 
 
 def test_an_undeclared_scan_is_refused_with_the_index_that_would_serve_it() -> None:
@@ -45,25 +42,20 @@ def test_an_undeclared_scan_is_refused_with_the_index_that_would_serve_it() -> N
 
 
 def test_the_index_that_is_proposed_serves_the_pattern() -> None:
-    class Row(Entity, table=new_table("small")):
-        row_id: Attr[str] = attr()
+    class Row(NamedEntity, table=new_table("small")):
         sku: Attr[str] = attr()
-        primary = key("ROW" / row_id, "ROW")
 
     with pytest.raises(DeclarationError) as refusal:
         Row.where(Row.sku == "x")
-    assert 'by_sku = index(Small.by_sku, "SKU" / sku, "ROW" / row_id)' in str(refusal.value)
+    assert 'by_sku = index(Small.by_sku, "SKU" / sku, "ROW" / name)' in str(refusal.value)
 
-    class Wide(Table, name="pattern_wide"):
-        by_sku = GSI("GSI1PK", "GSI1SK")
+    wide = new_indexed_table("pattern_wide")
 
-    class Line(Entity, table=Wide):
-        row_id: Attr[str] = attr()
+    class Line(NamedEntity, table=wide):
         sku: Attr[str] = attr()
-        primary = key("ROW" / row_id, "ROW")
-        by_sku = index(Wide.by_sku, "SKU" / sku, "ROW" / row_id)
+        by_sku = index(wide.gsi1, "SKU" / sku, "ROW" / NamedEntity.name)
 
-    assert Line.where(Line.sku == "x")._shape().index == "by_sku"
+    assert Line.where(Line.sku == "x")._shape().index == "gsi1"
 
 
 def test_where_without_a_condition_is_refused() -> None:

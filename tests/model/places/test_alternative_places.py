@@ -26,6 +26,7 @@ from tablewright.engine import Engine
 from tablewright.errors import DeclarationError
 from tablewright.formats import iso
 from tests.model.declaring.declarations import refused
+from tests.new_table import new_indexed_table
 from tests.things import NamedEntity
 
 
@@ -121,15 +122,6 @@ def test_a_removed_attribute_puts_the_item_into_the_other_place() -> None:
         assert stored(engine, *["REPO#bob#tw"] * 2)["GSI1SK"] == {"S": "REPO#bob#tw"}
 
 
-def new_store(**settings: Any) -> Any:
-    """Return a table with one index, for the things of one test."""
-
-    class Store(Table, name="store", **settings):
-        shelf = GSI("GSI1PK", "GSI1SK")
-
-    return Store
-
-
 class Sellable(NamedEntity):
     """Abstract: a thing that is offered until it is sold."""
 
@@ -142,11 +134,11 @@ SOLD = Sellable.sold == True  # noqa: E712
 
 
 def test_a_query_leaves_out_items_in_the_other_place_with_the_same_kind_of_key() -> None:
-    store = new_store()
+    store = new_indexed_table("store")
 
     class Thing(Sellable, table=store):
-        offered = index(store.shelf, "SHELF", "THING" / NAME, when=OFFERED)
-        archive = index(store.shelf, "SHELF", "THING" / NAME, when=SOLD)
+        offered = index(store.gsi1, "SHELF", "THING" / NAME, when=OFFERED)
+        archive = index(store.gsi1, "SHELF", "THING" / NAME, when=SOLD)
 
     with connect(":memory:", store) as db:
         for name, sold in (("a", False), ("b", True), ("c", False)):
@@ -158,7 +150,7 @@ def test_a_query_leaves_out_items_in_the_other_place_with_the_same_kind_of_key()
 
 def declare_places(one: str, other: str) -> type[Entity]:
     """Declare a thing with two places in an index, under these conditions."""
-    store = new_store()
+    store = new_indexed_table("store")
 
     class Thing(NamedEntity, table=store):
         status: Attr[Status] = attr()
@@ -167,8 +159,8 @@ def declare_places(one: str, other: str) -> type[Entity]:
         low: Attr[int | None] = attr(default=None)
         note: Attr[str | None] = attr(default=None)
         tags: Attr[set[str]] = attr(default_factory=set)
-        first = index(store.shelf, "FIRST", "THING" / NamedEntity.name, when=eval(one))
-        second = index(store.shelf, "SECOND", "THING" / NamedEntity.name, when=eval(other))
+        first = index(store.gsi1, "FIRST", "THING" / NamedEntity.name, when=eval(one))
+        second = index(store.gsi1, "SECOND", "THING" / NamedEntity.name, when=eval(other))
 
     return Thing
 
@@ -257,13 +249,13 @@ def test_places_with_the_same_key_need_an_index_with_whole_items() -> None:
 
 
 def test_an_attribute_may_be_only_in_the_key_of_one_place() -> None:
-    store = new_store(type_attribute=None)
+    store = new_indexed_table("store", type_attribute=None)
 
     class Thing(Sellable, table=store):
         seller: Attr[str | None] = attr(key_only=True, default=None)
         buyer: Attr[str | None] = attr(key_only=True, default=None)
-        offered = index(store.shelf, "SELLER" / seller, "OFFERED", when=OFFERED)
-        archive = index(store.shelf, "BUYER" / buyer, "SOLD" / NAME, when=SOLD)
+        offered = index(store.gsi1, "SELLER" / seller, "OFFERED", when=OFFERED)
+        archive = index(store.gsi1, "BUYER" / buyer, "SOLD" / NAME, when=SOLD)
 
     with connect(":memory:", store) as db:
         for thing in (
@@ -275,13 +267,13 @@ def test_an_attribute_may_be_only_in_the_key_of_one_place() -> None:
         assert [one.buyer for one in db.run(Thing.offered("bob"))] == [None]
         assert [one.name for one in db.run(Thing.archive("ann"))] == ["b"]
 
-    told = "Sale.second and Sale.first can have the same key in shelf, so it does not say"
+    told = "Sale.second and Sale.first can have the same key in gsi1, so it does not say"
     with refused(told, "'buyer', which is key_only", __file__):
 
         class Sale(Entity, table=store):
             name: Attr[str] = attr()
             sold: Attr[bool] = attr(default=False)
             buyer: Attr[str | None] = attr(key_only=True, default=None)
-            first = index(store.shelf, "SHELF" / name, "X", when=sold.in_([False]))
-            second = index(store.shelf, "SHELF" / buyer, "X", when=sold.in_([True]))
+            first = index(store.gsi1, "SHELF" / name, "X", when=sold.in_([False]))
+            second = index(store.gsi1, "SHELF" / buyer, "X", when=sold.in_([True]))
             primary = key("SALE" / name, "SALE")

@@ -25,7 +25,7 @@ from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.formats import day, iso, lower
 from tests.model.declaring.declarations import refused
-from tests.new_table import new_table
+from tests.new_table import new_indexed_table, new_table
 
 
 class Games(Table, name="games"):
@@ -125,20 +125,19 @@ def test_a_value_that_the_key_would_shorten_is_refused() -> None:
 
 @pytest.mark.parametrize("is_sparse", [True, False])
 def test_an_attribute_whose_index_key_can_be_missing_is_refused(is_sparse: bool) -> None:
-    class Shelves(Table, name="shelves"):
-        by_row = GSI("GSI1PK", "GSI1SK")
+    shelves = new_indexed_table("shelves")
 
     with refused(
         "Book.row is key_only and is stored only in Book.by_row", "the value would be lost"
     ):
 
-        class Book(Entity, table=Shelves):
+        class Book(Entity, table=shelves):
             book_id: Attr[str] = attr()
             shelf: Attr[str | None] = attr(default=None)
             row: Attr[int] = attr(pad=3, key_only=True)
             primary = key("BOOK" / book_id, "BOOK")
             by_row = index(
-                Shelves.by_row,
+                shelves.gsi1,
                 "SHELF" / (shelf if is_sparse else book_id),
                 row,
                 when=None if is_sparse else shelf.exists(),
@@ -146,18 +145,17 @@ def test_an_attribute_whose_index_key_can_be_missing_is_refused(is_sparse: bool)
 
 
 def test_a_value_that_no_key_of_the_item_would_contain_is_refused() -> None:
-    class Shelves(Table, name="shelves"):
-        by_row = GSI("GSI1PK", "GSI1SK")
+    shelves = new_indexed_table("shelves")
 
-    class Book(Entity, table=Shelves):
+    class Book(Entity, table=shelves):
         book_id: Attr[str] = attr()
         shelf: Attr[str | None] = attr(default=None)
         is_lent: Attr[bool] = attr(default=False)
         row: Attr[int | None] = attr(pad=3, key_only=True, default=None)
         primary = key("BOOK" / book_id, "BOOK")
-        by_row = index(Shelves.by_row, "SHELF" / shelf, row, when=is_lent == False)  # noqa: E712
+        by_row = index(shelves.gsi1, "SHELF" / shelf, row, when=is_lent == False)  # noqa: E712
 
-    with connect(":memory:", Shelves) as db:
+    with connect(":memory:", shelves) as db:
         for book in Book(book_id="A"), Book(book_id="B", shelf="S", row=7):
             db.run(create(book))
             assert db.run(Book.primary(book.book_id)) == book

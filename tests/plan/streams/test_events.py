@@ -53,7 +53,7 @@ from tablewright.streams import (
     stream_handler,
 )
 from tablewright.transport import Remote
-from tests.things import Thing, Things
+from tests.things import NamedEntity, Thing, Things
 
 CREDENTIALS = SigningCredentials("key", "secret")
 
@@ -357,24 +357,20 @@ class Small(Table, name="small", stream="NEW_IMAGE"):
     pass
 
 
-class Note(Entity, table=Small):
-    note_id: Attr[str] = attr()
+class Note(NamedEntity, table=Small):
     text: Attr[str] = attr()
-    primary = key("NOTE" / note_id, "NOTE")
 
 
 class Bare(Table, name="bare", stream="KEYS_ONLY"):
     pass
 
 
-class Mark(Entity, table=Bare):
-    mark_id: Attr[str] = attr()
-    primary = key("MARK" / mark_id, "MARK")
+class Mark(NamedEntity, table=Bare): ...
 
 
 def test_a_stream_without_old_images_says_so_when_one_is_used() -> None:
     with connect(":memory:", Small) as db:
-        db.run(create(Note(note_id="1", text="a")))
+        db.run(create(Note(name="1", text="a")))
         db.run(Note.primary("1").update(Note.text.set("b")))
         db.run(Note.primary("1").delete())
         created, updated, deleted = db.stream_events(Note)

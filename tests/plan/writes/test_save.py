@@ -10,19 +10,15 @@ import pytest
 
 from tablewright import (
     Aggregate,
-    Attr,
     Engine,
-    Entity,
     Save,
     Table,
     access_pattern,
-    attr,
     children,
     connect,
     create,
     delete,
     explain,
-    key,
     put,
     root,
     save,
@@ -42,6 +38,7 @@ from tablewright.errors import (
 from tests.costs import run_within_range
 from tests.new_table import new_table
 from tests.plan.writes.shop import Line, Order, Part, Plain, Shop
+from tests.things import NamedEntity
 from tests.transports import InterferingTransport, record_requests
 
 
@@ -299,14 +296,12 @@ def test_refusals(db: Database) -> None:
     with pytest.raises(InvalidValue, match=r"Order\.channel is immutable"):
         save(order)
 
-    class Event(Entity, table=new_table(), write_once=True):
-        event_id: Attr[str] = attr()
-        primary = key("EVENT" / event_id, "EVENT")
+    class Event(NamedEntity, table=new_table(), write_once=True): ...
 
     with pytest.raises(DeclarationError, match="write-once"):
-        save(Event(event_id="1"))
+        save(Event(name="1"))
     with pytest.raises(DeclarationError, match="write-once"):
-        upsert(Event(event_id="1"), Event.event_id.set("2"))
+        upsert(Event(name="1"), Event.name.set("2"))
 
 
 def test_what_is_saved_is_validated(db: Database) -> None:

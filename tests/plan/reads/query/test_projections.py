@@ -34,7 +34,7 @@ from tablewright.formats import day, lower
 from tablewright.plans import Query
 from tests.costs import run_within_range
 from tests.new_table import new_table
-from tests.things import Thing
+from tests.things import NamedEntity, Thing
 from tests.transports import record_requests
 
 
@@ -218,14 +218,12 @@ def test_an_item_that_cannot_be_read_is_reported(db: Database) -> None:
 def test_a_moment_that_an_item_does_not_have_is_the_same_as_in_the_entity() -> None:
     later = new_table("later")
 
-    class Stamped(Entity, table=later):
-        name: Attr[str] = attr()
+    class Stamped(NamedEntity, table=later):
         at: Attr[datetime] = created_at()
-        primary = key("STAMPED" / name, "STAMPED")
 
     db = connect(":memory:", later)
     engine: Any = db._transport
-    item = {"PK": {"S": "STAMPED#a"}, "SK": {"S": "STAMPED"}, "name": {"S": "a"}}
+    item = {"PK": {"S": "THING#a"}, "SK": {"S": "THING"}, "name": {"S": "a"}}
     engine.send("PutItem", {"TableName": "later", "Item": item})
     whole = db.run(Stamped.primary("a"))
     assert whole is not None

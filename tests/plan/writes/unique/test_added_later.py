@@ -41,6 +41,7 @@ from tablewright.formats import lower
 from tablewright.plan.backfill import throttling
 from tablewright.plans import BackfillProgress, backfill
 from tests.new_table import new_table
+from tests.things import NamedEntity
 from tests.transports import InterceptingTransport, InterferingTransport, record_requests
 
 OldUsers = new_table("users")
@@ -269,10 +270,8 @@ OldAccounts = new_table("accounts")
 Accounts = new_table("accounts")
 
 
-class AccountFields(Entity):
-    name: Attr[str] = attr()
+class AccountFields(NamedEntity):
     email: Attr[str] = attr()
-    primary = key("ACCOUNT" / name, "ACCOUNT")
 
 
 class OldAccount(AccountFields, table=OldAccounts, variants=True): ...

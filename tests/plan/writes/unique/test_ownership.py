@@ -36,6 +36,7 @@ from tablewright.errors import ConditionFailed, DuplicateValues, UniqueViolation
 from tablewright.plans import backfill
 from tests.new_table import new_table
 from tests.plan.writes.unique.accounts import Account, Accounts, items
+from tests.things import NamedEntity
 from tests.transports import InterferingTransport, record_requests
 
 EMAIL = "ann@x.ch"
@@ -296,10 +297,8 @@ OldMembers = new_table("members")
 Members = new_table("members")
 
 
-class MemberFields(Entity):
-    member_id: Attr[str] = attr()
+class MemberFields(NamedEntity):
     email: Attr[str] = attr()
-    primary = key("MEMBER" / member_id, "MEMBER")
 
 
 class OldMember(MemberFields, table=OldMembers, type_name="Member"):
@@ -313,7 +312,7 @@ class Member(MemberFields, table=Members):
 @pytest.fixture
 def members(engine: Engine) -> Database:
     """With a member whose sentinel was written without the key, which is kept now."""
-    connect(engine, OldMembers, update=True).run(create(OldMember(member_id="1", email=EMAIL)))
+    connect(engine, OldMembers, update=True).run(create(OldMember(name="1", email=EMAIL)))
     return connect(engine, Members)
 
 
@@ -322,22 +321,22 @@ def members(engine: Engine) -> Database:
     [
         Member.primary("1").update(Member.email.set("new@x.ch")),
         Member.primary("1").delete(),
-        put(Member(member_id="1", email="new@x.ch")),
+        put(Member(name="1", email="new@x.ch")),
     ],
     ids=repr,
 )
 def test_a_sentinel_that_names_no_entity_is_released(members: Database, release: Any) -> None:
     with pytest.raises(UniqueViolation):
-        members.run(create(Member(member_id="2", email=EMAIL)))
+        members.run(create(Member(name="2", email=EMAIL)))
     members.run(release)
-    members.run(create(Member(member_id="2", email=EMAIL)))
+    members.run(create(Member(name="2", email=EMAIL)))
 
 
 def test_a_backfill_names_the_entity_of_a_sentinel(members: Database) -> None:
     assert members.run(backfill(Members)) == 1
     found = members.run(Member.by_email(EMAIL))
     assert found is not None
-    assert found.member_id == "1"
+    assert found.name == "1"
     assert members.run(backfill(Members)) == 0
 
 
@@ -345,14 +344,14 @@ def test_a_backfill_names_the_entity_of_a_sentinel(members: Database) -> None:
 def test_a_backfill_finds_duplicates_of_a_sentinel_that_names_no_entity(
     members: Database, engine: Engine, dry_run: bool
 ) -> None:
-    store_without_sentinels(engine, Member(member_id="2", email=EMAIL))
+    store_without_sentinels(engine, Member(name="2", email=EMAIL))
 
     with pytest.raises(DuplicateValues) as refused:
         members.run(backfill(Members, dry_run=dry_run))
 
     (duplicate,) = refused.value.duplicates
     found = {duplicate.key, duplicate.other}
-    assert found == {f'PK="MEMBER#{number}", SK="MEMBER"' for number in "12"}
+    assert found == {f'PK="THING#{number}", SK="THING"' for number in "12"}
 
 
 def test_a_sentinel_with_a_part_of_the_key_is_compared_as_a_whole(
