@@ -15,10 +15,15 @@ def new_table(
     return _declare(name, settings, {} if tenancy is None else {"tenancy": tenancy})
 
 
-def new_indexed_table(name: str = "shop", indexes: int = 1, **settings: Any) -> Any:
+def new_indexed_table(
+    name: str = "shop", indexes: int = 1, *, project: Any = "ALL", **settings: Any
+) -> Any:
     """Return a table without entities, with the indexes `gsi1` (`GSI1PK`, `GSI1SK`), `gsi2`, …."""
-    numbers = range(1, indexes + 1)
-    return _declare(name, settings, {f"gsi{n}": GSI(f"GSI{n}PK", f"GSI{n}SK") for n in numbers})
+    body = {
+        f"gsi{number}": GSI(f"GSI{number}PK", f"GSI{number}SK", project=project)
+        for number in range(1, indexes + 1)
+    }
+    return _declare(name, settings, body)
 
 
 def _declare(name: str, settings: dict[str, Any], body: dict[str, Any]) -> type[Table]:

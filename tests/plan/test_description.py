@@ -18,6 +18,7 @@ import pytest
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.formats import day, descending, lower, number, padded, shard, upper
 from tablewright.plan.backfill.index_record import describe
+from tests.new_table import new_indexed_table
 
 
 class Level(Enum):
@@ -240,15 +241,14 @@ def test_variants_describe_the_keys_of_their_base_and_their_own() -> None:
 
 
 def test_an_attribute_that_is_only_in_keys_has_a_number_instead_of_a_name() -> None:
-    class Visits(Table, name="visits", pk="page", sk="SK"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
+    visits = new_indexed_table("visits", pk="page")
 
-    class Visit(Entity, table=Visits):
+    class Visit(Entity, table=visits):
         url: Attr[str] = attr(name="page")
         visitor_id: Attr[str] = attr(key_only=True)
         number: Attr[int] = attr(key_only=True, pad=3)
         primary = key(url, "VISITOR" / visitor_id / number)
-        by_number = index(Visits.gsi1, "NUMBER" / number, visitor_id, when=visitor_id != "bot")
+        by_number = index(visits.gsi1, "NUMBER" / number, visitor_id, when=visitor_id != "bot")
 
     assert described(Visit) == {
         "key Visit": "page={page}, SK=VISITOR#{1}#{padded(2, 3)}",

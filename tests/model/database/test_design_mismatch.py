@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    GSI,
     Attr,
     Engine,
     Entity,
@@ -34,6 +33,7 @@ from tablewright.plans import backfill
 from tablewright.server import serving
 from tablewright.transport import Local, Response
 from tablewright.values import Item
+from tests.new_table import new_indexed_table
 
 
 def declare(
@@ -46,19 +46,18 @@ def declare(
 ) -> tuple[type[Table], Any]:
     """Return a version of the design, and its entity."""
 
-    class Tasks(Table, name="tasks", **settings):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
+    tasks = new_indexed_table("tasks", **settings)
 
-    class Task(Entity, table=Tasks):
+    class Task(Entity, table=tasks):
         task_id: Attr[str] = attr()
         status: Attr[str] = attr(default="open")
         email: Attr[str] = attr(default="a@x")
         primary = key(first(task_id), "TASK")
-        by_status = index(Tasks.gsi1, place(status), "TASK" / task_id, when=when(status))
+        by_status = index(tasks.gsi1, place(status), "TASK" / task_id, when=when(status))
         if reserve is not None:
             by_email = unique(reserve(email))
 
-    return Tasks, Task
+    return tasks, Task
 
 
 FIRST, Task = declare()
@@ -281,10 +280,9 @@ def test_a_unique_value_that_was_added_is_not_reserved(engine: Engine, update: b
 
 
 def test_a_unique_value_with_another_name_in_python_is_the_same() -> None:
-    class Tasks(Table, name="tasks"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
+    tasks = new_indexed_table("tasks")
 
-    class Job(Entity, table=Tasks, type_name="Task"):
+    class Job(Entity, table=tasks, type_name="Task"):
         task_id: Attr[str] = attr()
         status: Attr[str] = attr(default="open")
         mail: Attr[str] = attr(name="email", default="a@x")
@@ -293,7 +291,7 @@ def test_a_unique_value_with_another_name_in_python_is_the_same() -> None:
 
     with Engine() as engine:
         connect(engine, UNIQUE, update=True)
-        assert unready(engine, Tasks) is None
+        assert unready(engine, tasks) is None
 
 
 def test_a_changed_unique_value_is_refused_and_must_be_reserved_again() -> None:
@@ -330,18 +328,17 @@ def test_a_design_that_another_process_records_at_the_same_time_is_compared() ->
 
 
 def test_a_large_design_is_recorded_in_several_requests() -> None:
-    class Many(Table, name="tasks"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
+    many = new_indexed_table("tasks")
 
     for number in range(80):
 
-        class Thing(Entity, table=Many, type_name=f"Thing{number}"):
+        class Thing(Entity, table=many, type_name=f"Thing{number}"):
             thing_id: Attr[str] = attr()
             primary = key(f"THING{number}" / thing_id, "THING")
-            everything = index(Many.gsi1, f"ALL{number}", thing_id)
+            everything = index(many.gsi1, f"ALL{number}", thing_id)
 
     with Engine() as engine:
-        connect(engine, Many, update=True)
+        connect(engine, many, update=True)
         found = record(engine)
         assert sum(name.startswith("$index ") for name in found) == 80
-        connect(engine, Many)
+        connect(engine, many)

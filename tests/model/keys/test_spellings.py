@@ -27,7 +27,7 @@ from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, lower, year_month
 from tests.model.declaring.declarations import refused
-from tests.new_table import new_table
+from tests.new_table import new_indexed_table, new_table
 from tests.prepared import Prepare, with_tables
 
 AT = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
@@ -421,17 +421,15 @@ def test_whole_paths_are_joined() -> None:
 
 
 def test_keys_of_one_entity_that_look_alike_have_their_own_texts() -> None:
-    class Alike(Table, name="alike"):
-        one = GSI("GSI1PK", "GSI1SK")
-        two = GSI("GSI2PK", "GSI2SK")
+    alike = new_indexed_table("alike", 2)
 
-    class Thing(Entity, table=Alike):
+    class Thing(Entity, table=alike):
         name: Attr[str] = attr()
         kind: Attr[str] = attr()
         size: Attr[int | None] = attr(pad=3)
         primary = key("THING" / name, "A" / name.again)
-        by_kind = index(Alike.one, "THING" / kind, "A" / name)
-        by_size = index(Alike.two, "THING" / lower(name), "A" / size)
+        by_kind = index(alike.gsi1, "THING" / kind, "A" / name)
+        by_size = index(alike.gsi2, "THING" / lower(name), "A" / size)
 
     made = Thing(name="Ann#1", kind="Box", size=7)
     item = Thing.__entity__.encode(vars(made))
@@ -451,15 +449,14 @@ def test_keys_of_one_entity_that_look_alike_have_their_own_texts() -> None:
 def test_a_key_with_any_delimiter_is_read_back(delimiter: str) -> None:
     """The reader is generated code, in which these characters need care."""
 
-    class Marked(Table, name="marked", delimiter=delimiter):
-        pass
+    marked = new_table("marked", delimiter=delimiter)
 
-    class Pair(Entity, table=Marked):
+    class Pair(Entity, table=marked):
         one: Attr[str] = attr()
         two: Attr[str] = attr()
         primary = key("ONE" / one, "TWO" / two)
 
     value = f"x{delimiter}y"
-    with connect(":memory:", Marked) as db:
+    with connect(":memory:", marked) as db:
         db.run(put(Pair(one=value, two=value)))
         assert db.run(Pair.primary(value, value)) == Pair(one=value, two=value)

@@ -28,19 +28,19 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import UnreadableItem
 from tests.model.declaring.declarations import raw, refused
-from tests.new_table import new_table
+from tests.new_table import new_indexed_table, new_table
 from tests.things import NamedEntity
 
 
 class Design:
     """A table, its entities and an aggregate."""
 
-    def __init__(self, table: type[Table], index_: GSI) -> None:
+    def __init__(self, table: Any) -> None:
         class Customer(Entity, table=table):
             customer: Attr[str] = attr()
             email: Attr[str | None] = attr(default=None)
             primary = key("CUST" / customer, "PROFILE")
-            listed = index(index_, "ALL", "CUST" / customer)
+            listed = index(table.gsi1, "ALL", "CUST" / customer)
             by_email = unique("EMAIL" / email)
 
         class Order(Entity, table=table):
@@ -48,7 +48,7 @@ class Design:
             number: Attr[int] = attr(pad=3)
             total: Attr[int] = attr(default=0)
             primary = key("CUST" / customer, "ORDER" / number)
-            listed = index(index_, "ALL", "CUST" / customer / number)
+            listed = index(table.gsi1, "ALL", "CUST" / customer / number)
 
         class Whole(Aggregate):
             profile: Customer = root()
@@ -60,23 +60,12 @@ class Design:
         self.whole: Any = Whole
 
 
-class Plain(Table, name="plain", type_attribute=None):
-    shared = GSI("GSI1PK", "GSI1SK")
+Plain = new_indexed_table("plain", type_attribute=None)
+Typed = new_indexed_table("typed")
+Sets = new_indexed_table("sets", type_attribute="types", type_form="set")
+Lists = new_indexed_table("lists", type_attribute="types", type_form="list")
 
-
-class Typed(Table, name="typed"):
-    shared = GSI("GSI1PK", "GSI1SK")
-
-
-class Sets(Table, name="sets", type_attribute="types", type_form="set"):
-    shared = GSI("GSI1PK", "GSI1SK")
-
-
-class Lists(Table, name="lists", type_attribute="types", type_form="list"):
-    shared = GSI("GSI1PK", "GSI1SK")
-
-
-DESIGNS = {table: Design(table, table.shared) for table in (Plain, Typed, Sets, Lists)}
+DESIGNS = {table: Design(table) for table in (Plain, Typed, Sets, Lists)}
 WRITTEN: dict[type[Table], Any] = {
     Plain: {},
     Typed: {"type": {"S": "Order"}},

@@ -40,7 +40,7 @@ from tests.model.patterns.club import (
     user_with_visits,
     visit_as,
 )
-from tests.new_table import new_table
+from tests.new_table import new_indexed_table, new_table
 
 # -- every kind of plan, in the documents' words ---------------------------------------------------
 
@@ -118,14 +118,13 @@ def test_explain_takes_a_plan_as_well() -> None:
 
 
 def test_explain_tells_what_runs_once_another_entity_is_in_the_index() -> None:
-    class Growing(Table, name="pattern_growing"):
-        feed = GSI("GSI1PK", "GSI1SK")
+    growing = new_indexed_table("pattern_growing")
 
-    class Early(Entity, table=Growing):
+    class Early(Entity, table=growing):
         early_id: Attr[str] = attr()
         at: Attr[datetime] = attr()
         primary = key("EARLY", "EARLY" / early_id)
-        feed = index(Growing.feed, "FEED", "EARLY" / at)
+        feed = index(growing.gsi1, "FEED", "EARLY" / at)
 
     @access_pattern
     def since(at: datetime) -> Query[Early]:
@@ -134,15 +133,15 @@ def test_explain_tells_what_runs_once_another_entity_is_in_the_index() -> None:
     assert explain(since).condition == 'GSI1PK="FEED" AND GSI1SK>="EARLY#{at}"'
     assert explain(since).filter == ""
 
-    class Late(Entity, table=Growing):
+    class Late(Entity, table=growing):
         late_id: Attr[str] = attr()
         primary = key("LATE", "LATE" / late_id)
-        feed = index(Growing.feed, "FEED", "LATE" / late_id)
+        feed = index(growing.gsi1, "FEED", "LATE" / late_id)
 
     assert explain(since).condition == (
         'GSI1PK="FEED" AND GSI1SK BETWEEN "EARLY#{at}" AND "EARLY$"'
     )
-    (listed,) = access_patterns(Growing)
+    (listed,) = access_patterns(growing)
     assert listed.shape == explain(since)
     assert explain(since).filter == since(MONDAY)._shape().filter
 

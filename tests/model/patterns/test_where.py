@@ -14,6 +14,8 @@ from tablewright.errors import DeclarationError
 from tablewright.formats import day
 from tests.model.patterns.club import MONDAY, Number
 from tests.model.patterns.found import ITEMS, Fuzzy, Item
+from tests.new_table import new_indexed_table
+from tests.things import NamedEntity
 
 # -- where: the right key, and a filter for the rest -----------------------------------------------
 
@@ -188,17 +190,14 @@ def test_where_means_the_attribute_and_not_what_a_key_makes_of_it(
 
 
 def test_where_on_a_key_that_is_cut_to_its_day_filters_the_time(db: Database) -> None:
-    class Days(Table, name="pattern_days"):
-        gsi1 = GSI("GSI1PK", "GSI1SK")
+    table = new_indexed_table("pattern_days")
 
-    class Event(Entity, table=Days):
-        name: Attr[str] = attr()
+    class Event(NamedEntity, table=table):
         group: Attr[str] = attr()
         at: Attr[datetime] = attr()
-        primary = key("EVENT" / name, "EVENT")
-        by_day = index(Days.gsi1, "GROUP" / group, "DAY" / day(at) / name)
+        by_day = index(table.gsi1, "GROUP" / group, "DAY" / day(at) / NamedEntity.name)
 
-    days = connect(":memory:", Days)
+    days = connect(":memory:", table)
     for hour in (1, 2, 3):
         days.run(put(Event(name=str(hour), group="g", at=MONDAY + timedelta(hours=hour))))
     plan = Event.where(Event.group == "g", Event.at >= MONDAY + timedelta(hours=2))

@@ -35,6 +35,8 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError
 from tablewright.formats import day, lower, shard
 from tablewright.plan.reads.query import Count
+from tests.new_table import new_indexed_table
+from tests.things import NamedEntity
 from tests.transports import record_requests
 
 #: Where late tickets and the others are: their partition keys, and the literals of their sort keys.
@@ -178,13 +180,10 @@ def test_the_first_entity_is_read_by_its_stored_key() -> None:
 
 
 def declare_accounts(project: Any) -> tuple[Any, Any, Any, type[Table]]:
-    class Accounts(Table, name="places_accounts"):
-        by_name = GSI("gsi1pk", "gsi1sk", project=project)
+    accounts = new_indexed_table("places_accounts", project=project)
 
-    class Account(Entity, table=Accounts, variants=True):
-        name: Attr[str] = attr()
-        primary = key("ACCOUNT" / name, "ACCOUNT")
-        by_name = index(Accounts.by_name, "ACCOUNTS", "NAME" / name)
+    class Account(NamedEntity, table=accounts, variants=True):
+        by_name = index(accounts.gsi1, "ACCOUNTS", "NAME" / NamedEntity.name)
 
     class User(Account):
         mail: Attr[str] = attr(default="none")
@@ -192,7 +191,7 @@ def declare_accounts(project: Any) -> tuple[Any, Any, Any, type[Table]]:
     class Club(Account):
         boss: Attr[str] = attr(default="none")
 
-    return Account, User, Club, Accounts
+    return Account, User, Club, accounts
 
 
 @pytest.mark.parametrize(
@@ -222,25 +221,22 @@ def test_variants_are_read_from_an_index_that_says_which_they_are(project: Any) 
 
 
 def test_a_scan_of_a_variant_needs_the_type_if_the_index_holds_other_variants() -> None:
-    class Shelf(Table, name="places_shelf"):
-        by_name = GSI("gsi1pk", "gsi1sk", project="KEYS_ONLY")
+    shelf = new_indexed_table("places_shelf", project="KEYS_ONLY")
 
-    class Thing(Entity, table=Shelf, variants=True):
-        name: Attr[str] = attr()
-        primary = key("THING" / name, "THING")
+    class Thing(NamedEntity, table=shelf, variants=True): ...
 
     class Book(Thing):
-        books = index(Shelf.by_name, "BOOKS", "NAME" / Thing.name)
+        books = index(shelf.gsi1, "BOOKS", "NAME" / Thing.name)
 
-    with connect(":memory:", Shelf) as db:
+    with connect(":memory:", shelf) as db:
         db.run(put(Book(name="a")))
         assert db.run(Book.books().select(Book.name)) == [("a",)]
         assert db.run(Book.books.scan(reason="test").count()) == 1
 
     class Disc(Thing):
-        discs = index(Shelf.by_name, "DISCS", "NAME" / Thing.name)
+        discs = index(shelf.gsi1, "DISCS", "NAME" / Thing.name)
 
-    with connect(":memory:", Shelf) as db:
+    with connect(":memory:", shelf) as db:
         db.run(put(Book(name="a")))
         db.run(put(Disc(name="b")))
         assert db.run(Book.books().count()) == 1
@@ -251,17 +247,16 @@ def test_a_scan_of_a_variant_needs_the_type_if_the_index_holds_other_variants() 
 
 
 def test_shards_and_segments_find_the_first_entity_of_an_index_with_only_keys() -> None:
-    class Doors(Table, name="places_doors"):
-        by_shard = GSI("gsi1pk", "gsi1sk", project="KEYS_ONLY")
+    table = new_indexed_table("places_doors", project="KEYS_ONLY")
 
-    class Door(Entity, table=Doors):
+    class Door(Entity, table=table):
         name: Attr[str] = attr()
         text: Attr[str] = attr(default="")
         primary = key("DOOR" / name, "DOOR")
-        sharded = index(Doors.by_shard, "DOORS" / shard(name, of=4), "NAME" / name)
+        sharded = index(table.gsi1, "DOORS" / shard(name, of=4), "NAME" / name)
 
     doors = [Door(name=each, text="x") for each in "dbca"]
-    with connect(":memory:", Doors) as db:
+    with connect(":memory:", table) as db:
         for door in doors:
             db.run(put(door))
         assert db.run(Door.sharded.all_shards().first()) == Door(name="a", text="x")
