@@ -49,6 +49,7 @@ from tests.properties.keys.values import (
     partitions,
     texts,
 )
+from tests.sensors import Reading, Sensors
 
 ulids = st.builds(ULID.new, moments)
 
@@ -341,18 +342,9 @@ def test_the_engine_holds_together_after_all_that() -> None:
     assert engine.engine.check().problems == []
 
 
-class Natural(Table, name="natural", pk="sensor", sk="at", type_attribute=None): ...
-
-
-class Reading(Entity, table=Natural):
-    sensor: Attr[str] = attr()
-    at: Attr[int] = attr()
-    primary = key(sensor, at)
-
-
 @pytest.fixture(scope="module")
 def natural() -> Database:
-    return connect(":memory:", Natural)
+    return connect(":memory:", Sensors)
 
 
 @examples(40)

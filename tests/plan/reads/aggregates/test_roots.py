@@ -43,6 +43,7 @@ from tests.plan.reads.aggregates.sales import (
     order,
     store,
 )
+from tests.sensors import Reading, Sensors
 
 # -- a root that is found by another plan ----------------------------------------------------------
 
@@ -319,15 +320,6 @@ class ShelfAlone(Aggregate):
 def test_a_part_of_the_sort_key_of_a_root_is_refused() -> None:
     with pytest.raises(DeclarationError, match=r"whole key; Shelf\.primary lacks number: add them"):
         ShelfAlone.of(Shelf.primary.within("h").eq("r"))
-
-
-class Sensors(Table, name="aggregate_sensors", pk="sensor", sk="at"): ...
-
-
-class Reading(Entity, table=Sensors):
-    sensor: Attr[str] = attr()
-    at: Attr[int] = attr()
-    primary = key(sensor, at)
 
 
 class ReadingAlone(Aggregate):

@@ -11,6 +11,7 @@ from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key,
 from tablewright.database import Database
 from tablewright.errors import UniqueViolation
 from tests.plan.writes.move.menus import Menus, Product, Section, StateChange, Ticket, build, items
+from tests.sensors import Reading, Sensors
 
 # -- one row ---------------------------------------------------------------------------------------
 
@@ -173,16 +174,6 @@ class Composed(Entity, table=Half):
     primary = key("COMPOSED" / composed_id, "COMPOSED")
 
 
-class Series(Table, name="move_series", pk="series", sk="number"): ...
-
-
-class Point(Entity, table=Series):
-    series: Attr[str] = attr()
-    number: Attr[int] = attr()
-
-    primary = key(series, number)
-
-
 def test_an_entity_with_an_attribute_as_its_key_moves(engine: Engine) -> None:
     db = connect(engine, Plain)
     db.run(create(Thing(thing_id="a", size=1)))
@@ -194,15 +185,15 @@ def test_an_entity_with_an_attribute_as_its_key_moves(engine: Engine) -> None:
 
 
 def test_an_entity_with_attributes_as_both_keys_moves(engine: Engine) -> None:
-    db = connect(engine, Series)
-    db.run(create(Point(series="s", number=1)))
-    db.run(create(Point(series="s", number=2)))
+    db = connect(engine, Sensors)
+    db.run(create(Reading(sensor="s", at=1)))
+    db.run(create(Reading(sensor="s", at=2)))
 
-    db.run(Point.primary("s", 1).update(Point.number.set(10)))
-    db.run(Point.primary("s", 2).update(Point.series.set("t")))
+    db.run(Reading.primary("s", 1).update(Reading.at.set(10)))
+    db.run(Reading.primary("s", 2).update(Reading.sensor.set("t")))
 
-    assert list(db.run(Point.primary.within("s"))) == [Point(series="s", number=10)]
-    assert list(db.run(Point.primary.within("t"))) == [Point(series="t", number=2)]
+    assert list(db.run(Reading.primary.within("s"))) == [Reading(sensor="s", at=10)]
+    assert list(db.run(Reading.primary.within("t"))) == [Reading(sensor="t", at=2)]
 
 
 def test_entities_with_and_without_an_attribute_as_their_key_move_in_one_table(
