@@ -11,12 +11,14 @@ from pathlib import Path
 import boto3
 import pytest
 
-from tablewright import Attr, Entity, Table, attr, create, key, migrations, put
+from tablewright import Attr, attr, create, migrations, put
 from tablewright.designs.commerce import Commerce, CustomerProfile
 from tablewright.errors import DesignMismatch, TableNotFound
 from tablewright.pytest_plugin import MakeAsyncDatabase, MakeDatabase
 from tablewright.testing import EndpointURL
 from tests.engine.database import table_request
+from tests.new_table import new_table
+from tests.things import NamedEntity
 
 ANN = CustomerProfile(customer_id="C1", name="Ann", email="ann@example.com")
 
@@ -45,37 +47,29 @@ def test_two_databases_of_one_test_are_two(tablewright_db: MakeDatabase) -> None
     assert other.run(CustomerProfile.primary("C1")) is None
 
 
-class OldDesk(Table, name="desk"):
-    pass
+OldDesk = new_table("desk")
+Desk = new_table("desk")
 
 
-class OldTicket(Entity, table=OldDesk, type_name="Ticket"):
-    ticket_id: Attr[str] = attr()
+class OldTicket(NamedEntity, table=OldDesk, type_name="Ticket"):
     state: Attr[str] = attr()
-    primary = key("TICKET" / ticket_id, "TICKET")
 
 
-class Desk(Table, name="desk"):
-    pass
-
-
-class Ticket(Entity, table=Desk):
-    ticket_id: Attr[str] = attr()
+class Ticket(NamedEntity, table=Desk):
     status: Attr[str] = attr(renamed_from="state")
-    primary = key("TICKET" / ticket_id, "TICKET")
 
 
 def test_one_table_can_be_opened_with_two_versions_of_a_design(
     tablewright_db: MakeDatabase,
 ) -> None:
     old = tablewright_db(OldDesk)
-    old.run(create(OldTicket(ticket_id="1", state="open")))
+    old.run(create(OldTicket(name="1", state="open")))
     migrations.baseline(old, OldDesk)
     with pytest.raises(DesignMismatch, match="the attribute is renamed: state -> status"):
         tablewright_db(Desk, beside=old)
     migrations.apply(old, Desk)
     new = tablewright_db(Desk, beside=old)
-    assert new.run(Ticket.primary("1")) == Ticket(ticket_id="1", status="open")
+    assert new.run(Ticket.primary("1")) == Ticket(name="1", status="open")
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ import pytest
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.formats import day, descending, lower, number, padded, shard, upper
 from tablewright.plan.backfill.index_record import describe
-from tests.new_table import new_indexed_table
+from tests.new_table import new_indexed_table, new_table
 
 
 class Level(Enum):
@@ -124,10 +124,7 @@ def test_a_value_of_a_condition_is_described_as_it_is_stored() -> None:
 
 
 def one_key(part: Any, kind: Any, *, pad: int | None = None, **settings: Any) -> str:
-    class Things(Table, name="things", sk=None, **settings):
-        pass
-
-    class Thing(Entity, table=Things):
+    class Thing(Entity, table=new_table("things", sk=None, **settings)):
         value: Attr[kind] = attr(pad=pad)
         primary = key(part(value))
 

@@ -28,30 +28,31 @@ from tablewright.publish.iam.policies import MIGRATING, AwsAccount, as_policy, a
 from tablewright.transport import Local
 
 
-class OldStaff(Table, name="staff"):
-    pass
+class AgentFields(Entity):
+    """Abstract: what an agent has in both versions."""
 
-
-class OldAgent(Entity, table=OldStaff, type_name="Agent"):
     agent_id: Attr[str] = attr()
     email: Attr[str] = attr()
     phone: Attr[str] = attr()
     primary = key("AGENT" / agent_id, "AGENT")
-    by_phone = unique("PHONE" / phone)
+
+
+class OldStaff(Table, name="staff"):
+    pass
+
+
+class OldAgent(AgentFields, table=OldStaff, type_name="Agent"):
+    by_phone = unique("PHONE" / AgentFields.phone)
 
 
 class Staff(Table, name="staff"):
     gsi1 = GSI("GSI1PK", "GSI1SK")
 
 
-class Agent(Entity, table=Staff):
-    agent_id: Attr[str] = attr()
-    email: Attr[str] = attr()
-    phone: Attr[str] = attr()
+class Agent(AgentFields, table=Staff):
     until: Attr[datetime | None] = ttl()
-    primary = key("AGENT" / agent_id, "AGENT")
-    by_email = index(Staff.gsi1, "EMAIL" / email, agent_id)
-    unique_email = unique("EMAIL" / email)
+    by_email = index(Staff.gsi1, "EMAIL" / AgentFields.email, AgentFields.agent_id)
+    unique_email = unique("EMAIL" / AgentFields.email)
 
 
 def migrate(allowed: tuple[str, ...]) -> None:
