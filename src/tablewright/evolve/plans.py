@@ -38,6 +38,11 @@ class AssessedPlan(Struct, frozen=True):
     workload: Workload
 
     @property
+    def total(self) -> ChangeCost:
+        """What all steps cost at most."""
+        return sum((each.cost for each in self.steps), ChangeCost())
+
+    @property
     def currency(self) -> str:
         return self.workload.prices.currency
 

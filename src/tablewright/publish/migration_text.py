@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablewright.design_changes import DesignChange, Need
-from tablewright.evolve import AssessedStep
+from tablewright.evolve import AssessedPlan, AssessedStep
 from tablewright.plan.migration.admission import runs_in_transition
 from tablewright.plan.migration.awaiting import awaited
+from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
 from tablewright.plan.migration.steps import MigrationStep
-from tablewright.presentation.values import plural
+from tablewright.presentation.values import plural, size_text
 from tablewright.publish.changes_text import REFUSED, cost_text
 
 #: Of a table: its items have the declared version.
@@ -49,6 +50,23 @@ def step_fields(
     does = f"wait for a template: {awaits}" if awaits else step.does
     costs = [("costs", f"at most {cost_text(cost, currency)}")] if cost else []
     return [("does", does), *costs, ("undo", step.undo)]
+
+
+def steps_text(assessed: AssessedPlan) -> str:
+    """Return the number of steps, and what they cost together."""
+    total = assessed.total
+    costs = f": at most {cost_text(total, assessed.currency)}" if total else ""
+    return f"{plural(len(assessed.steps), 'step')}{costs}"
+
+
+def assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
+    """Return what the costs of a plan are computed from."""
+    load, prices = assessed.workload.of(plan.table), assessed.workload.prices
+    return (
+        f"Costs are for {plural(load.items, 'item')} of {size_text(round(load.size))}, all of the "
+        f"changed entities and in all their indexes; on-demand prices of {prices.title} "
+        f"({prices.on_demand}); {assessed.workload.rate:,g} write units a second."
+    )
 
 
 def deployment(

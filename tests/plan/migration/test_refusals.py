@@ -26,6 +26,7 @@ from tablewright.errors import (
     InvalidValue,
     MigrationRefused,
 )
+from tablewright.plan.migration.inspecting import Inspect, ReadRevision
 from tablewright.plan.migration.migrate import Baseline
 from tablewright.plans import backfill
 from tests.plan.migration.migrating import (
@@ -301,6 +302,9 @@ def test_a_table_that_is_being_restored_is_refused() -> None:
         drive(migration("apply", pair.new, lease_seconds=0), send)
     with pytest.raises(MigrationRefused, match="is CREATING"):
         drive(migration("apply", pair.new).preview(), send)  # type: ignore[attr-defined]
+    for read in (Inspect, ReadRevision):
+        with pytest.raises(MigrationRefused, match="is CREATING"):
+            drive(read(version(pair.new.table)), send)
     assert items(engine) == before
 
 

@@ -383,13 +383,16 @@ def _print_plan(
     found = assess_plan(plan, rate)
     print_title(console, f"{plan.table}: {plural(len(plan.changes), 'change')}")
     print_changes(console, found.changes, found.currency)
-    print_title(console, f"\n{plural(len(plan.steps), 'step')}")
+    print_title(console, f"\n{migration_text.steps_text(found)}")
     for number, each in enumerate(found.steps, 1):
         done = " (done)" if number <= plan.done else ""
         print_text(console, f"  {number}. {each.step}{done}", style="bold")
         fields = migration_text.step_fields(each, found.currency, by_template=by_template)
         print_fields(console, fields, "     ")
     console.print()
+    if found.total:
+        print_text(console, migration_text.assumptions(plan, found))
+        console.print()
     for name in plan.unfilled:
         print_text(console, f"{name} is required and has no fill=: {migration_text.UNFILLED}")
     print_text(console, migration_text.deployment(plan.changes, plan.steps, plan.done))

@@ -9,7 +9,6 @@ from tablewright.errors import (
     DesignMismatch,
     MigrationRefused,
     ResourceNotFoundException,
-    TableNotFound,
 )
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.admission import admit
@@ -21,13 +20,13 @@ from tablewright.plan.migration.migrate import (
     MigrationPlan,
     Rollback,
     as_found,
+    find_table,
     plan_of,
     version_changes,
     with_ttl,
 )
 from tablewright.plan.migration.revision import Command, Revision, read_revision
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.transport.tables import describe_table
 
 
 class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
@@ -39,9 +38,7 @@ class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
 
     def _steps(self, context: Context) -> Steps[tuple[Revision | None, tuple[DesignChange, ...]]]:
         name = context.name_of(self._version.table)
-        found = yield from describe_table(name)
-        if found is None:
-            raise TableNotFound(f"the table {name!r} does not exist")
+        found = yield from find_table(name)
         revision = yield from read_revision(self._version.table, name)
         if revision is None:
             return None, ()
@@ -72,9 +69,7 @@ class Inspect(Plan[MigrationInspection]):
 
     def _steps(self, context: Context) -> Steps[MigrationInspection]:
         name, version = context.name_of(self._version.table), self._version
-        found = yield from describe_table(name)
-        if found is None:
-            raise TableNotFound(f"the table {name!r} does not exist")
+        found = yield from find_table(name)
         revision = yield from read_revision(version.table, name)
         if revision is None:
             return MigrationInspection()

@@ -198,6 +198,16 @@ class Migration(Plan[MigrationReport]):
 
 def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescription]]:
     """Return what a managed table records, and what it is; raise MigrationRefused."""
+    found = yield from find_table(name)
+    found = yield from with_ttl(found)
+    revision = yield from read_revision(table, name)
+    if revision is None:
+        raise not_managed(name)
+    return revision, found
+
+
+def find_table(name: str) -> Steps[TableDescription]:
+    """Return what a table is; raise MigrationRefused if it cannot be read and written."""
     found = yield from describe_table(name)
     if found is None:
         raise TableNotFound(f"the table {name!r} does not exist")
@@ -206,11 +216,7 @@ def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescrip
             f"the table {name!r} is {found.state.status}, for example because it is being created, "
             "restored or deleted; run the command again when it is ACTIVE"
         )
-    found = yield from with_ttl(found)
-    revision = yield from read_revision(table, name)
-    if revision is None:
-        raise not_managed(name)
-    return revision, found
+    return found
 
 
 def with_ttl(found: TableDescription) -> Steps[TableDescription]:

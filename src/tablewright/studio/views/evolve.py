@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from tablewright.evolve import (
     AssessedChange,
     AssessedPlan,
@@ -23,7 +25,7 @@ from tablewright.plan.migration.inspecting import MigrationInspection
 from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.revision import MigrationState, Revision
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.values import plural, size_text
+from tablewright.presentation.values import plural
 from tablewright.publish import changes_text, migration_text
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.parts import NOTHING, note, panel
@@ -190,6 +192,7 @@ def _steps(
     steps, done = assessed.steps, plan.done
     if not steps and state is not None:
         steps = tuple(AssessedStep(each, ChangeCost()) for each in state.steps)
+        assessed = replace(assessed, steps=steps)
         done = state.done
     if not steps:
         return NOTHING
@@ -197,10 +200,9 @@ def _steps(
         _step(each, number, done, assessed.currency, is_begun=state is not None)
         for number, each in enumerate(steps, 1)
     ]
-    total = sum((each.cost for each in steps), ChangeCost())
-    costs = f": at most {changes_text.cost_text(total, assessed.currency)}" if total else ""
-    about = element("p", f"{plural(len(steps), 'step')}{costs}")
-    foot = element("p.pager", _assumptions(plan, assessed)) if total else NOTHING
+    about = element("p", migration_text.steps_text(assessed))
+    has_costs = bool(assessed.total)
+    foot = element("p.pager", migration_text.assumptions(plan, assessed)) if has_costs else NOTHING
     return panel(f"Steps for {name}", parts.listed(lines, "find-l body"), foot, about=about)
 
 
@@ -216,15 +218,6 @@ def _step(
     title = [element("b", f"{number}. {assessed.step}"), " ", *state]
     fields = parts.definitions(migration_text.step_fields(assessed, currency))
     return join([sign, element("div", title, fields)])
-
-
-def _assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
-    load, prices = assessed.workload.of(plan.table), assessed.workload.prices
-    return (
-        f"Costs are for {plural(load.items, 'item')} of {size_text(round(load.size))}, all of the "
-        f"changed entities and in all their indexes; on-demand prices of {prices.title} "
-        f"({prices.on_demand}); {assessed.workload.rate:,g} write units a second."
-    )
 
 
 ROUTES = {("GET", "/evolve"): show}
