@@ -30,7 +30,7 @@ from tablewright.designs import market
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.mapping.item_kind import record_key
-from tablewright.model.databases.provision import Provision
+from tablewright.model.databases.provision import Provision, definition
 from tablewright.plan.plan import Context, run
 from tablewright.plans import Create, Get, Query, Save, Transaction, Upsert, access_patterns
 from tablewright.policy import Principal
@@ -69,26 +69,26 @@ def first_failure(design: Design, document: dict[str, Any]) -> str | None:
     ):
         results = verify(design, database, through=limited)
         failed = next((each.check for each in results if not each.ok), None)
-        return failed or unreadable_record(engine, design, document)
+        return failed or refused_connection(engine, design, document)
 
 
-def unreadable_record(engine: Engine, design: Design, document: dict[str, Any]) -> str | None:
-    """Return a table that a program uses, but whose record it may not read."""
+def refused_connection(engine: Engine, design: Design, document: dict[str, Any]) -> str | None:
+    """Return what `connect` sends, and a program that uses these tables may not."""
     used = {each["Resource"].split("/")[1] for each in document["Statement"]}
     for table in (each.__table__ for each in design.tables):
-        if table.name in used and not may_read(engine, table.name, record_key(table), document):
-            return f"the record of {table.name}"
+        name = {"TableName": table.name}
+        requests: dict[str, dict[str, Any]] = {
+            "DescribeTable": name,
+            "GetItem": name | {"Key": record_key(table), "ConsistentRead": True},
+        }
+        if definition(table, table.name).ttl is not None:
+            requests["DescribeTimeToLive"] = name
+        for operation, body in requests.items() if table.name in used else ():
+            try:
+                engine.call(operation, body, policy=Principal("program", [document]))
+            except AccessDeniedException:
+                return f"{operation} of {table.name}"
     return None
-
-
-def may_read(engine: Engine, table: str, key: dict[str, Any], document: dict[str, Any]) -> bool:
-    """Return whether a policy allows to read an item, as `connect` reads the record."""
-    request = {"TableName": table, "Key": key, "ConsistentRead": True}
-    try:
-        engine.call("GetItem", request, policy=Principal("program", [document]))
-    except AccessDeniedException:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
@@ -261,7 +261,11 @@ def test_each_named_role_has_its_patterns() -> None:
     assert policy(NOTES, "web", account) == {
         "Version": "2012-10-17",
         "Statement": [
-            {"Effect": "Allow", "Action": ["dynamodb:Query"], "Resource": arn},
+            {
+                "Effect": "Allow",
+                "Action": ["dynamodb:DescribeTable", "dynamodb:Query"],
+                "Resource": arn,
+            },
             {"Effect": "Allow", "Action": ["dynamodb:Query"], "Resource": f"{arn}/index/by_owner"},
             {
                 "Effect": "Allow",
@@ -280,7 +284,7 @@ def test_each_named_role_has_its_patterns() -> None:
 
 def test_a_role_that_selects_attributes_reads_no_others() -> None:
     document = policy(NOTES, "search")
-    statement, _ = document["Statement"]
+    _, statement, _ = document["Statement"]
     assert statement["Condition"]["ForAllValues:StringEquals"] == {
         "dynamodb:Attributes": ["PK", "SK", "topic", "type"]
     }
@@ -313,6 +317,16 @@ class Reading(Entity, table=Readings):
 @access_pattern
 def readings(station: int) -> Query[Reading]:
     return Reading.primary.within(station)
+
+
+def may_read(engine: Engine, table: str, key: dict[str, Any], document: dict[str, Any]) -> bool:
+    """Return whether a policy allows to read an item."""
+    request = {"TableName": table, "Key": key, "ConsistentRead": True}
+    try:
+        engine.call("GetItem", request, policy=Principal("program", [document]))
+    except AccessDeniedException:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("role", ["web", "worker", "search", "tenants", "readings"])
@@ -416,7 +430,9 @@ def test_a_tenant_policy_lists_what_it_leaves_out() -> None:
     }
     actions = {action for each in found.policy["Statement"] for action in each["Action"]}
     assert "dynamodb:Scan" not in actions
-    assert all(each["Condition"]["Null"] for each in found.policy["Statement"])
+    *limited, described = found.policy["Statement"]
+    assert all(each["Condition"]["Null"] for each in limited)
+    assert described["Action"] == ["dynamodb:DescribeTable"]
 
 
 class Quotes(Table, name="quotes"):
@@ -461,7 +477,7 @@ def test_a_partition_is_compared_as_a_value_not_as_text() -> None:
         'PK="CATALOG"X" is not a partition that a tenant may read',
         'PK="ORG#{org}" is not a partition that a tenant may read',
     ]
-    statement, _ = found.policy["Statement"]
+    statement, *_ = found.policy["Statement"]
     (condition,) = (each for name, each in statement["Condition"].items() if name != "Null")
     assert condition == {"dynamodb:LeadingKeys": ['LIST"{X']}
 

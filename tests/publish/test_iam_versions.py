@@ -24,15 +24,17 @@ from tablewright import (
     create,
     index,
     key,
+    migrations,
     unique,
 )
 from tablewright.errors import AccessDeniedException
-from tablewright.plans import Create, GetByUnique, Query
+from tablewright.migrations import MigrationProgress
+from tablewright.plans import Create, Delete, GetByUnique, Query
 from tablewright.policy import Principal
-from tablewright.publish.iam import AwsAccount, policies, tenant_policies, union
+from tablewright.publish.iam import AwsAccount, policies, role_policies, tenant_policies, union
 from tablewright.verify import Design
 from tests import commands
-from tests.publish.test_iam import unreadable_record, without_one_grant
+from tests.publish.test_iam import refused_connection, without_one_grant
 
 
 class TicketFields(Entity):
@@ -129,8 +131,8 @@ def run_both(document: dict[str, Any]) -> None:
         connect(engine, BothDesks)
         old = connect(engine, OldDesk, policy=document)
         new = connect(engine, Desk, policy=document)
-        if unreadable_record(engine, NEW, document) is not None:
-            raise AccessDeniedException("the record may not be read")
+        if refused_connection(engine, NEW, document) is not None:
+            raise AccessDeniedException("it may not connect")
         old.run(old_open(OldTicket(ticket_id="2", text="b")))
         assert len(old.run(old_tickets_of("ann"))) == 1
         assert old.run(old_texts("open")) == [("2", "b")]
@@ -214,6 +216,74 @@ def test_statements_are_joined_if_they_differ_in_actions_only(
     assert documents == before
 
 
+# -- while items are rewritten -------------------------------------------------------------------
+
+
+class OldTasks(Table, name="tasks_versions"):
+    by_state = GSI("GSI1PK", "GSI1SK")
+
+
+class OldTask(Entity, table=OldTasks, type_name="Task"):
+    task_id: Attr[str] = attr()
+    status: Attr[str] = attr()
+    primary = key("TASK" / task_id, "TASK")
+    by_state = index(OldTasks.by_state, "S" / status, task_id)
+
+
+class Tasks(Table, name="tasks_versions"):
+    by_state = GSI("GSI1PK", "GSI1SK")
+
+
+class Task(Entity, table=Tasks):
+    task_id: Attr[str] = attr()
+    state: Attr[str] = attr(renamed_from="status")
+    primary = key("TASK" / task_id, "TASK")
+    by_state = index(Tasks.by_state, "STATE" / state, task_id)
+
+
+@access_pattern
+def tasks(state: str) -> Query[tuple[str, str]]:
+    return Task.by_state(state).select(Task.task_id, Task.state)
+
+
+@access_pattern
+def remove_task(task_id: str) -> Delete[Task]:
+    return Task.primary(task_id).delete().condition(Task.state == "open")
+
+
+def run_in_transition(document: dict[str, Any]) -> None:
+    """Run the new version under a policy while stored items are in the old form."""
+
+    def stop(progress: MigrationProgress) -> None:
+        if progress.step.name == "rewrite":
+            raise TimeoutError
+
+    with Engine(":memory:") as engine:
+        with connect(engine, OldTasks) as db:
+            db.run(create(OldTask(task_id="1", status="open")))
+            db.run(create(OldTask(task_id="2", status="open")))
+        migrations.baseline(engine, OldTasks)
+        with pytest.raises(TimeoutError):
+            migrations.apply(engine, Tasks, progress=stop, program_seconds=0)
+        with connect(engine, Tasks, policy=document) as db:
+            assert db.run(tasks("open")) == [("1", "open"), ("2", "open")]
+            db.run(remove_task("1"))
+            assert db.run(tasks("open")) == [("2", "open")]
+
+
+def test_the_policy_of_two_versions_allows_what_is_sent_while_items_are_rewritten() -> None:
+    new, old = (role_policies(design_of(each), AwsAccount()) for each in (Tasks, OldTasks))
+    run_in_transition(new.together(old, "old").by_role["all"])
+    for refused in ("BatchGetItem", "UpdateItem"):
+        document = deepcopy(new.together(old, "old").by_role["all"])
+        for each in document["Statement"]:
+            each["Action"] = [name for name in each["Action"] if refused not in name]
+        with pytest.raises(AccessDeniedException, match=refused):
+            run_in_transition(document)
+    with pytest.raises(AccessDeniedException, match="Query"):
+        run_in_transition(new.by_role["all"])
+
+
 # -- tenants -------------------------------------------------------------------------------------
 
 
@@ -264,7 +334,7 @@ def test_a_tenant_reaches_its_partitions_in_both_spellings_and_no_others() -> No
             less = deepcopy(document)
             del less["Statement"][position]
             principal = Principal("session", [less], tags={"org": "x"})
-            refused = [unreadable_record(engine, design_of(Notes), less) is not None]
+            refused = [refused_connection(engine, design_of(Notes), less) is not None]
             for table, plan in plans:
                 try:
                     connect(engine, table, policy=principal).run(plan("x"))
@@ -315,13 +385,13 @@ def test_the_command_writes_the_policies_of_both_versions(since: str) -> None:
     assert list(found) == ["all", "read", "site", "provision", "migrate", "web"]
     arn = "arn:aws:dynamodb:eu-west-1:*:table/shop"
     assert [each["Resource"] for each in found["all"]["Statement"]] == [
-        *(arn, f"{arn}/index/by_state", f"{arn}/index/by_status"),
+        *(arn, arn, f"{arn}/index/by_state", f"{arn}/index/by_status"),
     ]
     one = commands.run("publish", "iam", "shop.py", "--since", since, "--role", "web")
     assert [
         each["Resource"].rpartition("/")[2] for each in json.loads(one.stdout)["Statement"]
     ] == [
-        *("shop", "by_state"),
+        *("shop", "shop", "by_state"),
     ]
 
 

@@ -7,8 +7,8 @@
     migrate      carries items to another version of the design (`tablewright migrate`)
 
 A policy allows the actions that its patterns send, on exactly the tables and indexes that they use.
-It also allows to read the record of each table, which `connect` compares the design with. The shape
-of a pattern has all its requests. A transaction needs the action of each of its members:
+It also allows what `connect` sends: it describes each table, and reads its record. The shape of a
+pattern has all its requests. A transaction needs the action of each of its members:
 IAM has no actions for transactions. A query of an index needs the index, and not the table.
 """
 
@@ -27,6 +27,7 @@ from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.item_kind import record_key
 from tablewright.mapping.table import TableMap
+from tablewright.model.databases.provision import definition
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import Shape
 from tablewright.verify.design import Design
@@ -193,6 +194,8 @@ def document(
     actions: dict[tuple[str, str, frozenset[str]], set[str]] = defaultdict(set)
     for grant, attributes in allowed.items():
         actions[grant.table, grant.index, attributes].add(grant.action)
+    for name in {grant.table for grant in allowed}:
+        actions[name, "", frozenset()].update(connecting(tables[name]))
     statements = []
     for (name, index, attributes), found in sorted(actions.items(), key=_order):
         condition = None
@@ -253,6 +256,12 @@ def _provisioning(table: TableMap, account: AwsAccount) -> Iterator[dict[str, An
     """Yield what `connect(…, create=True, update=True)` needs for a table."""
     yield as_statement(PROVISIONING, account.arn(table.name))
     yield record_statement(table, account, "GetItem", "UpdateItem")
+
+
+def connecting(table: TableMap) -> tuple[str, ...]:
+    """Return the actions by which `connect` compares a table with its declaration."""
+    has_ttl = definition(table, table.name).ttl is not None
+    return ("DescribeTable", "DescribeTimeToLive") if has_ttl else ("DescribeTable",)
 
 
 def record_statement(table: TableMap, account: AwsAccount, *actions: str) -> dict[str, Any]:

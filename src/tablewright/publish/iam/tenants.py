@@ -9,8 +9,8 @@ table's `Tenancy`, in which a policy variable stands for the id of the tenant.
 
 A pattern is in the policy if each of its requests names a partition of the tenant, or reads a
 shared one. In an index, the rows of a partition must belong to the tenant that its key names. Every
-other pattern is left out, and listed with the reason. Every tenant may read the record of the
-table, as `connect` does.
+other pattern is left out, and listed with the reason. Every tenant may describe the table and read
+its record, as `connect` does.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from tablewright.publish.iam.policies import (
     accesses,
     as_policy,
     as_statement,
+    connecting,
     leading_keys,
     record_statement,
 )
@@ -102,11 +103,10 @@ def tenant_policy(
             places[grant][place] = None
     names = {name: variable or _tag(table.__tenancy__) for name, table in tenancies.items()}
     account = account or AwsAccount()
-    records = [
-        record_statement(tenancies[name].__table__, account, "GetItem")
-        for name in sorted({grant.table for grant in places})
-    ]
-    policy = as_policy([*_statements(places, account, names), *records])
+    used = [tenancies[name].__table__ for name in sorted({grant.table for grant in places})]
+    records = [record_statement(each, account, "GetItem") for each in used]
+    described = [as_statement(connecting(each), account.arn(each.name)) for each in used]
+    policy = as_policy([*_statements(places, account, names), *records, *described])
     variables = {table.__name__: names[name] for name, table in tenancies.items()}
     return TenantPolicy(policy, tuple(allowed), tuple(left_out), variables)
 

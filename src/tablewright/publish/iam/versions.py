@@ -9,6 +9,9 @@ either of them sends, until `tablewright migrate complete`:
 A union has the statements of its documents. It allows what one of them allows, and no more: actions
 are joined only where resource and condition are equal, because a joined condition, of the
 partitions or attributes of both versions, would also allow a request that names some of each.
+
+While items are in the forms of both versions, programs of the new one read whole items, and rewrite
+an item before a conditional write. So roles with two versions may do that, too.
 """
 
 from __future__ import annotations
@@ -25,6 +28,12 @@ from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy, poli
 from tablewright.publish.iam.tenants import tenant_policy
 from tablewright.verify.design import Design
 
+#: The conditions on the attributes that a request names.
+_OF_ATTRIBUTES = frozenset({"dynamodb:Attributes", "dynamodb:Select"})
+#: The actions before which an item may be rewritten.
+_WRITES = frozenset(
+    f"dynamodb:{each}" for each in ("ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
+)
 #: The conditions that are true for more requests the more values they list.
 _FOR_ALL = "ForAllValues:"
 
@@ -41,6 +50,10 @@ class PolicySet(Struct, frozen=True):
         found = {
             role: union(each.by_role[role] for each in (self, old) if role in each.by_role)
             for role in names
+        }
+        found = {
+            role: each if role in ("provision", "migrate") else in_transition(each)
+            for role, each in found.items()
         }
         notes = dict.fromkeys((*self.notes, *(f"{name}: {note}" for note in old.notes)))
         return PolicySet(found, tuple(notes))
@@ -75,6 +88,24 @@ def tenant_policies(design: Design, account: AwsAccount, variable: str | None) -
         for table, tag in found.variables.items()
     ]
     return PolicySet({"tenants": found.policy}, (*left_out, *tags))
+
+
+def in_transition(document: Policy) -> Policy:
+    """Return a policy that also allows what programs send while a migration rewrites items."""
+    statements = []
+    for statement in document["Statement"]:
+        condition = {
+            operator: keys
+            for operator, keys in statement.get("Condition", {}).items()
+            if _OF_ATTRIBUTES.isdisjoint(keys)
+        }
+        actions = {*statement["Action"]}
+        if actions & _WRITES:
+            actions |= {"dynamodb:BatchGetItem", "dynamodb:UpdateItem"}
+        kept = {name: each for name, each in statement.items() if name != "Condition"}
+        limits = {"Condition": condition} if condition else {}
+        statements.append({**kept, "Action": sorted(actions), **limits})
+    return union([as_policy(statements)])
 
 
 def union(documents: Iterable[Policy]) -> Policy:
