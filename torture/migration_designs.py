@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -235,9 +236,9 @@ def reserved(**rest: Any) -> Side:
     return side(base(), with_unique, lookups=STATE, uniques={"email": "mail"}, **rest)
 
 
-def _history(table: Any, a: Any) -> dict[str, Any]:
+def _history(table: Any, a: Any, literal: str = "S") -> dict[str, Any]:
     events = history(a.state, a.event, new=a.event.state, version=a.event.number)
-    return by_state(table, a) | {"states": events}
+    return {"by_state": index(table.gsi1, literal / a.state, a.n), "states": events}
 
 
 def pairs() -> list[Pair]:
@@ -446,6 +447,23 @@ def pairs() -> list[Pair]:
             side(
                 base(v=(int, version())),
                 _history,
+                lookups=STATE,
+                has_events=True,
+                volatile=frozenset({"v"}),
+            ),
+        ),
+        Pair(
+            "history kept",
+            side(
+                base(v=(int, version())),
+                _history,
+                lookups=STATE,
+                has_events=True,
+                volatile=frozenset({"v"}),
+            ),
+            side(
+                base(v=(int, version())),
+                partial(_history, literal="STATE"),
                 lookups=STATE,
                 has_events=True,
                 volatile=frozenset({"v"}),

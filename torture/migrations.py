@@ -272,6 +272,8 @@ class World:
         self.programs: dict[Name, Context] = {}
         #: What may be stored, by id: a record, or None; several if a response was lost.
         self.stored: dict[str, list[Record | None]] = {tid: [None] for tid in IDS}
+        #: How many events a thing has, at least and at most.
+        self.events = {tid: [0, 0] for tid in IDS}
         self.calls: dict[str, tuple[Call, list[Record | None], list[Record | None]]] = {}
         self.executors: list[Executor] = []
         self.writes = 0
@@ -533,6 +535,7 @@ class World:
             del self.calls[tid]
             if self.remaining not in (None, call.side) and not self.is_open():
                 self.is_followed = True
+            self._count_event(tid, call, before[0], after[0])
             if call.error is None:
                 self.stored[tid] = after
                 self.attack.count("acknowledged writes")
@@ -552,6 +555,14 @@ class World:
                     f"{type(call.error).__name__}",
                     f"{call.error} {before} -> {after}",
                 )
+
+    def _count_event(
+        self, tid: str, call: Call, before: Record | None, after: Record | None
+    ) -> None:
+        """Count the event of a changed state; if the call failed, there may be one."""
+        if before is not None and after is not None and before["state"] != after["state"]:
+            self.events[tid][0] += call.error is None
+            self.events[tid][1] += 1
 
     # -- checks --------------------------------------------------------------------------------
 
@@ -590,6 +601,8 @@ class World:
                     self.read(name, tid, context)
                 self._check_lookups(name, context)
                 self._check_uniques(name, context)
+        if self.pair.old.event is not None:
+            self._check_events()
 
     def read(self, name: Name, tid: str, context: Context) -> None:
         """Read a thing; it must be one of what may be stored."""
@@ -609,6 +622,24 @@ class World:
         )
         if tid not in self.calls:
             self.stored[tid] = matching  # several, if they differ in what this version ignores
+
+    def _check_events(self) -> None:
+        """Compare the history of each thing with the changes of its state, in both versions."""
+        stored = [item for item in self.items() if item["SK"].get("S", "").startswith("EVENT")]
+        for tid in (each for each in IDS if each not in self.calls):
+            states = [each["state"]["S"] for each in stored if each["tid"]["S"] == tid]
+            least, most = self.events[tid]
+            self.attack.require(
+                least <= len(states) <= most,
+                f"{self.pair.name}: a thing has another number of events",
+                f"{tid}: {states}, expected {least} to {most}",
+            )
+            options = [each for each in self.stored[tid] if each is not None]
+            self.attack.require(
+                not states or any(each["state"] == states[-1] for each in options),
+                f"{self.pair.name}: the last event is not the state of the thing",
+                f"{tid}: {states}, expected {options}",
+            )
 
     def _check_lookups(self, name: Name, context: Context) -> None:
         side = self.sides[name]
