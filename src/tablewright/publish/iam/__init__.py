@@ -17,6 +17,7 @@ from tablewright.publish.iam.policies import (
 from tablewright.publish.iam.tenants import COGNITO, tenant_policy, tenant_tag
 from tablewright.publish.iam.versions import (
     PolicySet,
+    in_transition,
     policy,
     role_policies,
     tenant_policies,
@@ -28,6 +29,7 @@ __all__ = [
     "MAX_POLICY_SIZE",
     "AwsAccount",
     "PolicySet",
+    "in_transition",
     "policies",
     "policy",
     "policy_size",
