@@ -93,11 +93,11 @@ _UNSUPPORTED: dict[str, str] = {
     "ttl-changed": "disable TTL first: declare no ttl(), migrate, and declare it again",
     "stream-changed": "disable the stream first: declare no stream, migrate, and declare it again",
 }
-_MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
-
 
 #: Steps that change nothing that programs of any version use.
 _HARMLESS = frozenset({"check", "create-index", "enable-stream"})
+#: What a step must do for each item.
+_SWEEPING = frozenset({Need.BACKFILL, Need.RESERVATION, Need.REWRITE, Need.MOVES})
 #: The kinds of change after which stored items may lack what reads need.
 _BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
 
@@ -123,9 +123,9 @@ class MigrationStep(Struct, frozen=True):
 def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     """Raise MigrationRefused for changes that cannot be carried out in this table."""
     problems = [
-        f"{each}\n    {_MOVES if each.need is Need.MOVES else _UNSUPPORTED[each.kind.name]}"
+        f"{each}\n    {_UNSUPPORTED[each.kind.name]}"
         for each in changes
-        if each.need is Need.MOVES or each.kind.name in _UNSUPPORTED
+        if each.kind.name in _UNSUPPORTED
     ]
     if problems:
         listed = "\n  ".join(problems)
@@ -147,7 +147,7 @@ def apply_steps(
     changes: Iterable[DesignChange], wanted: TableDescription, found: TableDescription
 ) -> list[MigrationStep]:
     """Return the steps that prepare a table and its items for a new version."""
-    sweeps = any(each.need in (Need.BACKFILL, Need.RESERVATION, Need.REWRITE) for each in changes)
+    sweeps = any(each.need in _SWEEPING for each in changes)
     present = set(found.index_names)
     steps = [MigrationStep("check")] if sweeps else []
     steps += [
