@@ -500,7 +500,7 @@ class World:
         self, side: Side, tid: str, record: Record | None
     ) -> tuple[Plan[Any], Record | None]:
         """Return a write of a program, and the record after it."""
-        chance, entity = self.chance, side.entity
+        chance = self.chance
         if record is None:
             made = self._values(side, tid)
             return create(side.make(made)), made

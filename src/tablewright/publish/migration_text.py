@@ -82,8 +82,7 @@ def deployment(plan: MigrationPlan) -> str:
         "Programs of the old version can run until the step `await-programs`; from then on they "
         "raise DesignMismatch."
     )
-    is_deployable = all(each.need is Need.TABLE_UPDATE or each.is_deployable for each in changes)
-    if is_deployable or names[names.index("await-programs") + 1] == "verify":
+    if all(each.need is Need.TABLE_UPDATE or each in plan.runs_before for each in changes):
         start = "as soon as its indexes exist" if "create-index" in names else "at once"
         refused = [error for need, error in REFUSED.items() if any(c.need is need for c in changes)]
         until = f" Until the last step, {' and '.join(refused)}." if refused else ""

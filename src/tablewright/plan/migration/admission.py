@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -115,13 +116,17 @@ def _runs_together(change: DesignChange) -> bool:
     return change.runs_together and change.need is not Need.REWRITE
 
 
-def runs_before(change: DesignChange, table: TableMap) -> bool:
+def runs_before(
+    change: DesignChange,
+    table: TableMap,
+    moves: Mapping[TypePair, FormerKey] = MappingProxyType({}),
+) -> bool:
     """Return whether programs of the new version may run beside those of the old one.
 
     They may if `fill=` gives items of the old version what the new one needs, and the old one can
-    read what the new one writes.
+    read what the new one writes; and if they can write the former primary keys.
     """
-    if change.is_deployable:
+    if change.is_deployable or has_known_moves(change, moves):
         return True
     is_filled = any(
         attribute.fill is not None
@@ -210,12 +215,13 @@ def admit(table: TableMap, name: str, revision: Revision) -> Admission:
             "one, and that was completed",
             "Deploy the later version",
         )
-    refused = [each for each in changes if not runs_before(each, table)]
+    moves = find_moves(table, revision.design, declared, renames_in(changes))
+    refused = [each for each in changes if not runs_before(each, table, moves)]
+    writes_former = True
     if target is not None and not item_changes(target, declared, name):
-        moves = find_moves(table, revision.design, declared, renames_in(changes))
         waiting = waits_for_items(changes, moves)
         if state is not None and state.command == "apply" and state.has_stopped_programs:
-            refused = waiting
+            refused, writes_former = waiting, False
         _refuse(
             name,
             refused,
@@ -232,7 +238,10 @@ def admit(table: TableMap, name: str, revision: Revision) -> Admission:
             "is not prepared for the version of the design that this program declares",
             "See what the change needs, and carry it out: tablewright migrate plan DESIGN TARGET",
         )
-    return _in_transition(table, name, revision.design, declared, changes)
+    found = _in_transition(table, name, revision.design, declared, changes)
+    if found.transition is None:
+        return found
+    return replace(found, transition=replace(found.transition, writes_former=writes_former))
 
 
 def _until_completed(

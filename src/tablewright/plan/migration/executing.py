@@ -154,7 +154,7 @@ class StepRun:
                 yield from self._await(step)
             case "check":
                 yield from self._check(step)
-            case "await-programs":
+            case "await-programs" | "await-new-keys":
                 yield from self._executor.wait_for_programs(self._program_seconds)
             case "create-index":
                 wanted = [each for each in structure.global_indexes if each.name == step.part]

@@ -256,7 +256,11 @@ def plan_of(work: Work, revision: Revision) -> MigrationPlan:
         () if work.command == "apply" else work.leftovers.lost_values,
         unfilled(work.changes, work.version.table) if work.command == "apply" else (),
         0 if work.state is None else work.state.done,
-        tuple(each for each in work.changes if runs_before(each, work.version.table))
+        tuple(
+            each
+            for each in work.changes
+            if runs_before(each, work.version.table, work.rewriter.moves)
+        )
         if work.command == "apply"
         else (),
         tuple(waits_for_items(work.changes, work.rewriter.moves)),

@@ -252,9 +252,8 @@ def _unchanged(
 
 def has_known_moves(change: DesignChange, moves: Mapping[TypePair, FormerKey]) -> bool:
     """Return whether a change moves items whose former keys follow from their new ones."""
-    return change.need is Need.MOVES and all(
-        each.follows for (_, target), each in moves.items() if target == change.entity
-    )
+    moved = [each for (_, target), each in moves.items() if target == change.entity]
+    return change.need is Need.MOVES and bool(moved) and all(each.follows for each in moved)
 
 
 def refuse_moves(table: TableMap, moves: Mapping[TypePair, FormerKey]) -> None:

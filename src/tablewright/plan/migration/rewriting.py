@@ -194,7 +194,9 @@ class Rewriter:
         names = sorted({*item, *wanted})
         values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
         if self._table.key(wanted) != self._table.key(item):  # the whole item is written
-            return ItemRewrite(item, values, self._all_of(item), is_move=True)
+            declared = {each.stored for each in entity.attributes.values()}
+            watched = {*item, *declared} - {*self._table.attributes}
+            return ItemRewrite(item, values, sorted(watched), is_move=True)
         watched = {*self.watched(entity, item), *values}
         return ItemRewrite(item, values, sorted(watched - {*self._table.attributes}))
 

@@ -14,7 +14,7 @@ in both `spellings`. A query of an index that does not have all attributes raise
 rows cannot be rewritten.
 
 An item that moves to another primary key is read under its former key first, and then under the
-new one (`moves`). A write moves it before, so that the write itself finds it under the new key.
+new one (`moves`). `moving` says how it is written.
 
 Invariant: an item that a program of the new version has written has no former name of a renamed
 attribute. So if an item has both names, a sweep or a program of the old version has written the
@@ -28,6 +28,7 @@ from typing import Any, NoReturn
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.errors import (
     ConditionalCheckFailedException,
@@ -37,6 +38,7 @@ from tablewright.errors import (
 from tablewright.expression import Scope
 from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.mapping.table import TableMap
+from tablewright.plan.migration.moving import write_moving
 from tablewright.plan.migration.rewriting import ItemRewrite, Rewriter
 from tablewright.plan.migration.spellings import FormerPartition, Spelling, query_both
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
@@ -65,11 +67,25 @@ class Transition(Struct, frozen=True):
     spellings: Mapping[str, Sequence[Spelling]] = {}
     #: Whether all items have the new form, beside the old one: then reads are sent as they are.
     is_prepared: bool = False
+    #: Whether items keep their former primary keys, because programs of the old version may run.
+    writes_former: bool = False
 
     def view(self, item: Item | None, key: Item) -> Item | None:
         """Return a stored item as the new version has it; None if that has another key."""
         seen = None if item is None else self.rewriter.view(item)
         return seen if seen is not None and self.table.key(seen) == key else None
+
+    def change(self, item: Item) -> ItemRewrite | None:
+        """Return what gives a stored item the form that programs write; None if it has it."""
+        change = self.rewriter.change(item, drops_former=True)
+        if change is None or not (change.is_move and self.writes_former):
+            return change
+        values = {
+            name: value
+            for name, value in change.values.items()
+            if name not in self.table.attributes
+        }
+        return replace(change, values=values, is_move=False) if values else None
 
     def former_keys(self, key: Item) -> list[Item]:
         """Return the other keys under which the item with a key may be stored."""
@@ -94,10 +110,12 @@ def send_in_transition(
             return (yield from _transact_get(request, unprepared))
         case "Query" | "Scan" if isinstance(request, QueryRequest):
             return (yield from _query(request, unprepared))
-        case operation if operation in _CONDITIONAL:
-            yield from _rewrite_touched(request, transitions, context)
-        case "BatchWriteItem" if any(each.rewriter.moves for each in unprepared.values()):
-            yield from _rewrite_touched(request, unprepared, context)
+        case operation if operation in _CONDITIONAL or operation == "BatchWriteItem":
+            moves = any(each.rewriter.moves for each in unprepared.values())
+            if moves or operation in _CONDITIONAL:
+                yield from _rewrite_touched(request, transitions, context)
+            if moves:
+                return (yield from write_moving(request, unprepared, context))
     return (yield request)
 
 
@@ -147,7 +165,7 @@ def _batch_get(request: AnyRequest, transitions: Transitions, context: Context) 
     answer = msgspec.json.decode(
         (yield Request("BatchGetItem", request.body | {"RequestItems": items}))
     )
-    for name, (part, project) in wholes.items():
+    for name, (_, project) in wholes.items():
         transition = transitions[name]
         again = answer.get("UnprocessedKeys", {}).get(name, {}).get("Keys", ())
         found = {
@@ -293,8 +311,8 @@ def _rewrite(
     for transition, key, found in places:
         items = (stored.get((transition.name, item_identity(each))) for each in found)
         for item in filter(None, items):
-            change = transition.rewriter.change(item, drops_former=True)
-            if change is None or transition.table.key(change.apply()) != key:
+            change = transition.change(item)
+            if change is None or transition.view(item, key) is None:
                 continue
             try:
                 yield _write(change, transition)
