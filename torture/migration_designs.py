@@ -148,6 +148,8 @@ class Pair:
     unready: frozenset[str] = frozenset()
     #: Whether an item is carried over that an old program writes after it should have ended.
     allows_stragglers: bool = True
+    #: Whether programs of the new version run before, during and after `apply`.
+    never_pauses: bool = False
 
 
 Attributes: TypeAlias = dict[str, tuple[Any, Any]]
@@ -582,8 +584,9 @@ def in_groups(
 def moved_pairs() -> list[Pair]:
     """Return a pair for each way in which a primary key changes."""
 
-    def moved(name: str, old: Side, new: Side, *unready: str) -> Pair:
-        return Pair(name, old, new, frozenset(unready), allows_stragglers=False)
+    def moved(name: str, old: Side, new: Side, *unready: str, never_pauses: bool = True) -> Pair:
+        places = frozenset(unready)
+        return Pair(name, old, new, places, allows_stragglers=False, never_pauses=never_pauses)
 
     def with_events(table: Any, a: Any) -> dict[str, Any]:
         return _history(table, a) | {"mail": unique("MAIL" / a.email)}
@@ -612,6 +615,7 @@ def moved_pairs() -> list[Pair]:
             "primary format changed",
             plain(),
             plain(primary=lambda a: key("THING" / upper(a.tid), "THING")),
+            never_pauses=False,
         ),
         moved("things with events moved", busy(), busy(primary=_key_of("ITEM"))),
         moved("group added to the key", plain(), in_groups("GROUP", "THING", fill=True), "primary"),
@@ -619,6 +623,7 @@ def moved_pairs() -> list[Pair]:
             "group removed from the key",
             in_groups("GROUP", "THING"),
             side(base(group=(str, attr())), by_state, lookups=STATE, has_groups=True),
+            never_pauses=False,
         ),
         moved("groups moved", in_groups("GROUP", "THING"), in_groups("TEAM", "ITEM")),
         moved("sort key changed", in_groups("GROUP", "THING"), in_groups("GROUP", "ITEM")),
@@ -641,6 +646,7 @@ def moved_pairs() -> list[Pair]:
                 uniques={"email": "mail"},
             ),
             "primary",
+            never_pauses=False,
         ),
     ]
 

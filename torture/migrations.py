@@ -594,8 +594,11 @@ class World:
         """Read everything by every version that may connect."""
         if self.remaining is not None and not self.is_open():
             self.forget(self.remaining)
+        commands = {each.command for each in self.executors}
         for name in self.sides:
             context = self.connect(name)
+            if name == "new" and self.pair.never_pauses and commands == {"apply"}:
+                self.attack.require(context, f"{self.pair.name}: the new version must wait")
             if context is not None:
                 self.attack.count("checks")
                 for tid in IDS:

@@ -69,11 +69,11 @@ _Texts: TypeAlias = Mapping[str, Sequence[str]]
 class _FormerTemplate:
     """One key attribute of the version before."""
 
-    def __init__(self, template: TemplateDescription) -> None:
+    def __init__(self, template: TemplateDescription, *, is_natural: bool) -> None:
         self._type = template.type
         self._pieces = template.pieces
         self._delimiter = Delimiter(template.delimiter or Delimiter.DEFAULT.text, template.escapes)
-        self._is_composed = template.type == "S" and not template.is_natural
+        self._is_composed = template.type == "S" and not is_natural
         text = Repeat(ANY_CHARACTER, 1, None)
         part = self._delimiter.language(text) if self._is_composed else text
         self.language: Language = sequence(
@@ -105,13 +105,21 @@ class FormerKey:
     def __init__(
         self,
         entity: EntityMap,
-        former: KeyDescription,
+        stored: KeyDescription,
         current: KeyDescription,
+        names: Mapping[str, str],
         unchanged: frozenset[str],
     ) -> None:
-        """Make the former key; `unchanged` attributes have the same values in both versions."""
+        """Make the former key, whose attributes have new `names`.
+
+        `unchanged` attributes have the same values in both versions.
+        """
         self.entity = entity
-        self._templates = {each.name: _FormerTemplate(each) for each in former.templates}
+        former = stored.renamed(names)
+        self._templates = {
+            each.name: _FormerTemplate(each, is_natural=before.is_natural)
+            for each, before in zip(former.templates, stored.templates, strict=True)
+        }
         self._current = {
             name: (template, Parser(template) if template.is_text else None)
             for name, template in entity.primary.templates.items()
@@ -231,10 +239,10 @@ def find_moves(
         for target in (each for each in renames.targets_of(source) if each in after):
             pair = source, target
             names = {name: new for new, name in renames.attributes.get(pair, {}).items()}
-            former, current = old.key.renamed(names), after[target].key
-            if former.templates != current.templates:
+            current = after[target].key
+            if old.key.renamed(names).templates != current.templates:
                 same = _unchanged(old, after[target], names)
-                found[pair] = FormerKey(entities[target], former, current, same)
+                found[pair] = FormerKey(entities[target], old.key, current, names, same)
     return found
 
 

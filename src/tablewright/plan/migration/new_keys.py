@@ -51,8 +51,8 @@ class NewKeys:
     def find_taken(self, context: Context) -> Steps[list[str]]:
         """Return the items of the page whose new keys are taken; continue with the next page."""
         moved, self._moved = self._moved, []
-        queue = [(self._name, new) for _, new in moved]
-        found = yield from read_batch(context, queue, consistent=True)
+        keys = {item_identity(new): (self._name, new) for _, new in moved}
+        found = yield from read_batch(context, list(keys.values()), consistent=True)
         taken = [pair for pair in moved if (self._name, item_identity(pair[1])) in found]
         if self._remembers:
             for pair in moved:

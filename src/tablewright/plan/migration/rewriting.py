@@ -226,7 +226,9 @@ class Rewriter:
         if self._keeps_former and pair[0] and entity.type_name in self._renames.merged:
             wanted[FORMER_TYPE] = {"S": pair[0]}
         for name, former in self._renames.attributes.get(pair, {}).items():
-            if former in item and not (self._keeps_new and name in item):
+            # A former key attribute has the new key, once the item has moved.
+            keeps_new = self._keeps_new or former in self._table.attributes
+            if former in item and not (keeps_new and name in item):
                 is_retyped = name in self._renames.retyped.get(pair, ())
                 wanted[name] = _moved(entity, item, name, former, is_retyped=is_retyped)
         for attribute in entity.attributes.values():
