@@ -44,7 +44,7 @@ from tablewright.errors import (
     UniqueViolation,
     VersionConflict,
 )
-from tablewright.formats import upper
+from tablewright.formats import shard, upper
 from tablewright.plan.migration import admission
 from tablewright.plan.migration.executing import MigrationProgress
 from tests.plan.migration.migrating import Stopped
@@ -391,6 +391,32 @@ def test_programs_wait_until_items_have_moved_if_the_former_key_does_not_follow(
     migrations.apply(engine, Notes, lease_seconds=0)
     with connect(engine, Notes) as db:
         assert db.run(Note.primary("A")) == Note(note="a")
+
+
+def test_items_move_between_shards() -> None:
+    class Before(Table, name="notes"):
+        pass
+
+    class OldNote(Entity, table=Before, type_name="Note"):
+        note: Attr[str] = attr()
+        primary = key("SHARD" / shard(note, of=2), "NOTE" / note)
+
+    class Notes(Table, name="notes"):
+        pass
+
+    class Note(Entity, table=Notes):
+        note: Attr[str] = attr()
+        primary = key("SHARD" / shard(note, of=5), "NOTE" / note)
+
+    engine = Engine(":memory:")
+    load(engine, Before, *(OldNote(note=f"{n}") for n in range(20)))
+    migrations.apply(engine, Notes)
+    with connect(engine, Notes) as db:
+        found = db.run(Note.primary.all_shards())
+        assert len(found) == 20
+    migrations.rollback(engine, Before)
+    with connect(engine, Before) as db:
+        assert len(db.run(OldNote.primary.all_shards())) == 20
 
 
 def test_items_that_get_the_same_key_are_listed_before_anything_is_changed() -> None:
