@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from io import BufferedReader, BytesIO
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -16,15 +15,10 @@ from tablewright.cli import all_commands
 testing._get_command = cache(testing._get_command)  # type: ignore[attr-defined]
 
 
-def run(*arguments: str | Path, given: bytes = b"") -> CompletedProcess[str]:
-    """Return the exit code and what was printed; an exception that is a traceback is raised.
-
-    `given` is the standard input.
-    """
+def run(*arguments: str | Path) -> CompletedProcess[str]:
+    """Return the exit code and what was printed; an exception that is a traceback is raised."""
     command = [str(argument) for argument in arguments]
-    result = CliRunner().invoke(
-        all_commands.app, command, BufferedReader(BytesIO(given)), catch_exceptions=False
-    )
+    result = CliRunner().invoke(all_commands.app, command, catch_exceptions=False)
     return CompletedProcess(command, result.exit_code, result.stdout, result.stderr)
 
 
