@@ -2,7 +2,7 @@
 garbage, which compiled modules are kept, and an engine.
 
 `dev` (the default) tries a few new examples on every run, so that `make test` stays quick. `ci`
-tries many times as many, the same ones on every run, so that a change never fails because of an
+tries sixteen times as many, the same ones on every run, so that a change never fails because of an
 older bug. A property that needs another number than its profile's uses `tests.examples`.
 """
 
