@@ -188,9 +188,21 @@ def test_a_rollback_takes_the_old_version(managed: Versions) -> None:
 
 
 def test_nothing_to_roll_back(managed: Versions) -> None:
-    done = run("migrate", "rollback", managed.old, managed.file, "--yes")
-    assert done.returncode == 2
-    assert "has no migration that can be undone" in done.stderr
+    done = run("migrate", "rollback", managed.old, managed.file)
+    assert done.returncode == 0
+    assert "desk: there is nothing to undo" in done.stdout
+
+
+def test_a_command_that_is_done_already_says_so(managed: Versions, tmp_path: Path) -> None:
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    run("migrate", "complete", managed.new, managed.file, "--yes")
+    before = managed.items()
+    removing = ("--delete-removed", str(tmp_path / "removed"))
+    done = run("migrate", "complete", managed.new, managed.file, *removing)
+    assert done.returncode == 0
+    assert "desk: there is nothing to complete" in done.stdout
+    assert managed.items() == before
+    assert not (tmp_path / "removed").exists()
 
 
 def test_complete_removes_what_only_the_old_version_needs(managed: Versions) -> None:

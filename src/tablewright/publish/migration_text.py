@@ -19,6 +19,15 @@ from tablewright.publish.changes_text import REFUSED, cost_text
 
 #: Of a table: its items have the declared version.
 NOTHING_TO_DO = "its items are prepared for this design; there is nothing to do"
+#: Of a rollback, and of a completion, of a table without a migration.
+ROLLED_BACK = (
+    "there is nothing to undo: its items are prepared for this design, and no migration is under "
+    "way; it was rolled back already, or never begun"
+)
+COMPLETED = (
+    "there is nothing to complete: its items are prepared for this design, and no other version "
+    "can be restored; it was completed already, or no migration was applied. Nothing was deleted"
+)
 #: Of a table whose last migration is not completed.
 PREPARED = (
     "its items are prepared for this design. `migrate apply` reads them again, and rewrites those "

@@ -30,6 +30,7 @@ from tablewright.plan.migration.inspecting import Inspect, ReadRevision
 from tablewright.plan.migration.migrate import Baseline
 from tablewright.plans import backfill
 from tests.plan.migration.migrating import (
+    NAME,
     PAIRS,
     RECORDS,
     Stopped,
@@ -155,8 +156,8 @@ def test_a_rollback_that_the_old_version_cannot_read_is_refused_and_the_new_one_
 @pytest.mark.parametrize(
     ("command", "name", "match"),
     [
-        ("rollback", "old", "has no migration that can be undone"),
-        ("complete", "new", "has no migration to complete"),
+        ("rollback", "new", "has no migration that can be undone"),
+        ("complete", "new", "are prepared for another version of the design"),
     ],
 )
 def test_a_command_without_a_migration_is_refused(command: str, name: str, match: str) -> None:
@@ -164,6 +165,19 @@ def test_a_command_without_a_migration_is_refused(command: str, name: str, match
     engine = stored(pair)
     with pytest.raises(MigrationRefused, match=match):
         drive(migration(command, getattr(pair, name)), engine)
+
+
+@pytest.mark.parametrize(("command", "name"), [("rollback", "old"), ("complete", "new")])
+def test_a_command_whose_last_response_was_lost_can_be_repeated(command: str, name: str) -> None:
+    pair = PAIRS["index key changed"]
+    engine = stored(pair)
+    drive(migration("apply", pair.new), engine)
+    side = getattr(pair, name)
+    assert drive(migration(command, side), engine).steps
+    before = engine.call("Scan", {"TableName": NAME})
+    done = drive(migration(command, side), engine)
+    assert (done.steps, done.changed) == ((), 0)
+    assert engine.call("Scan", {"TableName": NAME}) == before  # not even a lease is written
 
 
 def test_a_second_migration_waits_for_the_first_to_be_completed() -> None:

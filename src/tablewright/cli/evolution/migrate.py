@@ -155,6 +155,9 @@ def rollback(
         with exit_on_error():
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="rollback")
+        if not found.steps:
+            typer.echo(f"{name}: {migration_text.ROLLED_BACK}")
+            continue
         _print_removal(found)
         typer.echo(f"{name}: {migration_text.ROLLBACK}")
         if not yes:
@@ -183,12 +186,16 @@ def complete(
     Programs of the old version that still run raise DesignMismatch. This cannot be undone.
     """
     from tablewright import migrations
+    from tablewright.publish import migration_text
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
         with exit_on_error():
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="complete")
+        if not found.steps:
+            typer.echo(f"{name}: {migration_text.COMPLETED}")
+            continue
         _print_removal(found)
         deletes = delete_removed is not None
         lost = " and deletes the items of removed entities" if deletes else ""

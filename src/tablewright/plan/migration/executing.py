@@ -34,6 +34,7 @@ from tablewright.plan.migration.awaiting import (
     is_reached,
 )
 from tablewright.plan.migration.orphans import delete_orphans, find_orphans
+from tablewright.plan.migration.renames import Renames
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -110,6 +111,17 @@ class Work(Struct, frozen=True):
     deletes_removed: bool = False
     #: The types of items that are renamed.
     former_types: frozenset[str] = frozenset()
+
+
+def no_work(command: Command, version: Version, found: TableDescription) -> Work:
+    """Return the work of a command that is done already.
+
+    So a command can be repeated if its last response was lost.
+    """
+    design, renames = version.design, Renames()
+    rewriter = Rewriter(version.table, renames, {})
+    leftovers = Leftovers(design, design, renames)
+    return Work(command, version, (), (), rewriter, leftovers, design, None, found, design)
 
 
 class StepRun:

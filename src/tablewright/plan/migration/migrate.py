@@ -39,7 +39,7 @@ from tablewright.plan.migration.admission import (
     item_changes,
     runs_before,
 )
-from tablewright.plan.migration.executing import Report, StepRun, Version, Work
+from tablewright.plan.migration.executing import Report, StepRun, Version, Work, no_work
 from tablewright.plan.migration.key_changes import key_changes, refuse_unreadable_keys
 from tablewright.plan.migration.renames import refuse_renames, renames_in
 from tablewright.plan.migration.revision import (
@@ -157,7 +157,8 @@ class Migration(Plan[MigrationReport]):
     def _run(self, context: Context, pace: Pace) -> Steps[MigrationReport]:
         name = context.name_of(self._table)
         revision, found = yield from read_state(self._table, name)
-        self._work(revision, found)  # refuse before anything is written
+        if not self._work(revision, found).steps:  # or refuse, before anything is written
+            return MigrationReport(name)
         executor = yield from acquire(self._table, name, lease_seconds=self._lease_seconds)
         try:
             return (yield from self._run_as(executor, context, pace))
@@ -333,6 +334,8 @@ class Rollback(Migration):
             )
         old = revision.previous or revision.design
         new = revision.design if revision.previous is not None else revision.target
+        if new is None and not version_changes(found.name, old, version.design):
+            return no_work("rollback", version, found)
         if new is None:
             raise MigrationRefused(
                 f"the table {found.name!r} has no migration that can be undone: none was begun, or "
@@ -401,17 +404,13 @@ class Complete(Migration):
         if state is not None and state.command != "complete":
             raise _under_way(found.name, state.command)
         old = revision.previous
-        if old is None:
-            raise MigrationRefused(
-                f"the table {found.name!r} has no migration to complete: none was applied, or the "
-                "last one is completed or undone already; see: tablewright migrate status DESIGN "
-                "TARGET"
-            )
         if version_changes(found.name, revision.design, version.design):
             raise MigrationRefused(
                 f"the items of the table {found.name!r} are prepared for another version of the "
-                "design; run the command with that version"
+                "design; run the command with that version, or `migrate apply` with this one"
             )
+        if old is None:
+            return no_work("complete", version, found)
         changes = version_changes(found.name, old, version.design)
         renames = renames_in(changes)
         leftovers = Leftovers(old, version.design, renames)
