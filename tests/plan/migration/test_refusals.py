@@ -36,6 +36,7 @@ from tests.plan.migration.migrating import (
     Stopped,
     drive,
     items,
+    load,
     migration,
     sending,
     stop_before,
@@ -74,9 +75,29 @@ def test_a_migration_succeeds_once_its_duplicates_are_resolved() -> None:
     assert drive(migration("apply", pair.new), engine).reserved == 1
 
 
-def test_unreadable_items_are_listed() -> None:
+def test_unreadable_items_are_listed_by_attribute_and_reason() -> None:
     engine = stored(PAIRS["attribute added"])
-    refused(engine, filling(None), MigrationRefused, r"5 items .*cannot be carried over(.|\n)*t4")
+    with pytest.raises(MigrationRefused) as refusal:
+        drive(migration("apply", filling(None)), engine)
+    first, reason, named, fix = str(refusal.value).splitlines()
+    assert first == "5 items of the table 'things' cannot be carried over; nothing was changed:"
+    assert reason == "  Thing.note: the stored item has no 'note'"
+    assert named.startswith('    5 items, such as PK="THING#t')
+    assert named.count("THING#") == 3
+    assert "attr(fill=…)" in fix
+
+
+def test_many_different_values_of_an_attribute_are_counted_together() -> None:
+    old = side(base(note=(str, attr())), by_state)
+    engine = Engine(":memory:")
+    load(engine, old, [RECORDS[0] | {"tid": f"t{n}", "note": f"bad {n}"} for n in range(9)])
+    drive(Baseline(version(old.table)), engine)
+    with pytest.raises(MigrationRefused) as refusal:
+        drive(migration("apply", side(base(note=(int, attr())), by_state)), engine)
+    lines = str(refusal.value).splitlines()
+    assert sum("1 item: PK=" in line for line in lines) == 3
+    other = lines.index("  Thing.note: other values")
+    assert lines[other + 1].startswith("    6 items, such as PK=")
 
 
 def test_an_interrupted_check_that_is_refused_opens_the_table_again() -> None:
@@ -95,7 +116,7 @@ def test_an_interrupted_check_that_is_refused_opens_the_table_again() -> None:
 def test_a_fill_function_that_fails_names_the_item() -> None:
     engine = stored(PAIRS["attribute added"])
     new = filling(lambda item: item["missing"])
-    refused(engine, new, MigrationRefused, r"note: fill= raised KeyError: 'missing' .*THING#t")
+    refused(engine, new, MigrationRefused, r"Thing.note: fill= raised KeyError: 'missing'\n.*THING#t")
 
 
 def test_a_fill_of_another_type_is_refused() -> None:

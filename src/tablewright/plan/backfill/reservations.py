@@ -135,8 +135,7 @@ def claims_of(entity: EntityMap, item: Item) -> Iterator[Claim]:
                 )
             yield Claim(kind, unique, item, made)
     except (InvalidValue, UnreadableItem) as error:
-        shown = f"the item with {key_text(entity.table.key(item))}"
-        raise UnreadableItem(f"{error} ({shown})", item=item) from None
+        raise entity.table.unreadable(error, item) from None
 
 
 class Reservations:

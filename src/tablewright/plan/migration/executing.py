@@ -34,6 +34,7 @@ from tablewright.plan.migration.awaiting import (
     is_reached,
 )
 from tablewright.plan.migration.orphans import delete_orphans, find_orphans
+from tablewright.plan.migration.problems import ProblemItems
 from tablewright.plan.migration.renames import Renames
 from tablewright.plan.migration.revision import (
     Command,
@@ -54,8 +55,6 @@ from tablewright.values import Item
 
 #: How often `verify` reads the table before it takes old programs for still running.
 VERIFY_PASSES = 3
-#: How many items that cannot be carried over a message lists.
-LISTED = 20
 
 
 class MigrationProgress(Struct, frozen=True):
@@ -254,8 +253,8 @@ class StepRun:
 
     def _check(self, step: MigrationStep) -> Steps[None]:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
-        problems: list[str] = []
-        count = items = 0
+        problems = ProblemItems(self._table)
+        items = 0
         reservations = Reservations(
             step.name, self._pace, dry_run=True, rewrite=self._rewrite_claimed
         )
@@ -268,8 +267,7 @@ class StepRun:
                     found = self._work.rewriter.rewrite(item)
                     claims += [] if found is None else claims_of(*found)
                 except UnreadableItem as error:
-                    count += 1
-                    problems += [str(error)] * (len(problems) < LISTED)
+                    problems.add(error)
             yield from self._reserve(reservations, claims)
             items += page.scanned_count
             self._report(step, items, 0)
@@ -277,16 +275,8 @@ class StepRun:
             last = page.last_evaluated_key
             if last is None:
                 break
-        if count:
-            listed = "\n  ".join(problems)
-            more = f"\n  and {count - len(problems)} more" if count > len(problems) else ""
-            items_text = "1 item" if count == 1 else f"{count} items"
-            raise MigrationRefused(
-                f"{items_text} of the table {self._executor.name!r} cannot be carried over; "
-                f"nothing was changed:\n  {listed}{more}\n"
-                "Change these items, or what the design declares for them: attr(fill=…) or "
-                "renamed_when=…"
-            )
+        if problems:
+            raise problems.refusal(self._executor.name)
         self._refuse_duplicates(reservations)
 
     def _refuse_duplicates(self, reservations: Reservations) -> None:
