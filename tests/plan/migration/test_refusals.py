@@ -26,6 +26,7 @@ from tablewright.errors import (
     InvalidValue,
     MigrationRefused,
 )
+from tablewright.plan.migration import executing
 from tablewright.plan.migration.inspecting import Inspect, ReadRevision
 from tablewright.plan.migration.migrate import Baseline
 from tablewright.plans import backfill
@@ -35,6 +36,7 @@ from tests.plan.migration.migrating import (
     RECORDS,
     Stopped,
     drive,
+    in_pages,
     items,
     load,
     migration,
@@ -65,6 +67,17 @@ def test_duplicates_are_listed_and_nothing_is_changed() -> None:
     engine = stored(pair, [record | {"email": "same@x"} for record in RECORDS])
     refused(engine, pair.new, DuplicateValues, "email 'same@x'")
     connect(engine, pair.old.table).run(pair.old.entity.primary("t0").delete())
+
+
+def test_the_check_ends_when_enough_duplicates_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = PAIRS["unique added"]
+    engine = stored(pair, [record | {"email": "same@x"} for record in RECORDS])
+    before = whole(engine)
+    monkeypatch.setattr(executing, "LISTED_DUPLICATES", 2)
+    with pytest.raises(DuplicateValues, match="perhaps more: the check has ended here") as error:
+        drive(migration("apply", pair.new), in_pages(sending(engine)))
+    assert 2 <= len(error.value.duplicates) < len(RECORDS) - 1
+    assert whole(engine) == before
 
 
 def test_a_migration_succeeds_once_its_duplicates_are_resolved() -> None:
@@ -116,7 +129,9 @@ def test_an_interrupted_check_that_is_refused_opens_the_table_again() -> None:
 def test_a_fill_function_that_fails_names_the_item() -> None:
     engine = stored(PAIRS["attribute added"])
     new = filling(lambda item: item["missing"])
-    refused(engine, new, MigrationRefused, r"Thing.note: fill= raised KeyError: 'missing'\n.*THING#t")
+    refused(
+        engine, new, MigrationRefused, r"Thing.note: fill= raised KeyError: 'missing'\n.*THING#t"
+    )
 
 
 def test_a_fill_of_another_type_is_refused() -> None:

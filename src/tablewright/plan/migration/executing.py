@@ -57,6 +57,10 @@ from tablewright.values import Item
 VERIFY_PASSES = 3
 
 
+#: After how many duplicates `check` ends.
+LISTED_DUPLICATES = 1_000
+
+
 class MigrationProgress(Struct, frozen=True):
     """How far a migration is."""
 
@@ -273,7 +277,7 @@ class StepRun:
             self._report(step, items, 0)
             yield from self._executor.save(self.state)
             last = page.last_evaluated_key
-            if last is None:
+            if last is None or len(reservations.duplicates) >= LISTED_DUPLICATES:
                 break
         if problems:
             raise problems.refusal(self._executor.name)
@@ -282,6 +286,8 @@ class StepRun:
     def _refuse_duplicates(self, reservations: Reservations) -> None:
         if reservations.duplicates:
             listed = "\n  ".join(map(str, reservations.duplicates))
+            if len(reservations.duplicates) >= LISTED_DUPLICATES:
+                listed += "\n  perhaps more: the check has ended here"
             raise DuplicateValues(
                 f"items of the table {self._executor.name!r} share values that must be unique:\n"
                 f"  {listed}\n"
