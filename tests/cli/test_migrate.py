@@ -330,6 +330,18 @@ def test_a_plan_names_required_attributes_without_a_value_for_stored_items(
     assert "3 items of the table 'desk' cannot be carried over; nothing was changed" in done.stderr
 
 
+def test_a_plan_names_the_values_that_a_rollback_keeps(managed: Versions) -> None:
+    optional = OLD.replace("state: Attr[str] = attr()", "state: Attr[str | None] = attr()")
+    required = OLD.replace("state: Attr[str] = attr()", 'state: Attr[str] = attr(fill="new")')
+    managed.old.write_text(optional)
+    managed.new.write_text(required)
+    run("migrate", "apply", managed.old, managed.file, "--yes")
+    run("migrate", "complete", managed.old, managed.file, "--yes")
+    done = run("migrate", "plan", managed.new, managed.file)
+    assert "Ticket.state: a rollback keeps the values that fill= gives" in done.stdout
+    assert "Costs are for about 7 items" in done.stdout
+
+
 @pytest.mark.parametrize("rate", ["0%", "150%", "abc", "-5", "0"])
 @pytest.mark.parametrize("command", ["apply", "rollback", "complete"])
 def test_a_rate_that_is_none_is_refused_with_the_accepted_forms(

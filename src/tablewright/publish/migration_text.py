@@ -34,11 +34,6 @@ PREPARED = (
     "that programs of the old version have created since; `migrate complete` or `migrate rollback` "
     "ends the migration"
 )
-#: Of an attribute that stored items may lack.
-UNFILLED = (
-    "`check` refuses the migration if a stored item lacks it. Give it attr(fill=…), or "
-    "attr(renamed_from=…) if it had another name."
-)
 #: Of a table without a record.
 NOT_RECORDED = (
     "does not record which version of the design its items are prepared for; "
@@ -72,10 +67,26 @@ def assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
     """Return what the costs of a plan are computed from."""
     load, prices = assessed.workload.of(plan.table), assessed.workload.prices
     return (
-        f"Costs are for {plural(load.items, 'item')} of {size_text(round(load.size))}, all of the "
+        f"Costs are for about {plural(load.items, 'item')} of {size_text(round(load.size))}, all of the "
         f"changed entities and in all their indexes; on-demand prices of {prices.title} "
         f"({prices.on_demand}); {assessed.workload.rate:,g} write units a second."
     )
+
+
+def warnings(plan: MigrationPlan) -> list[str]:
+    """Return what stored items may lack, and what a rollback does not restore."""
+    return [
+        *(
+            f"{name} is required and has no fill=: `check` refuses the migration if a stored item "
+            "lacks it. Give it attr(fill=…), or attr(renamed_from=…) if it had another name."
+            for name in plan.unfilled
+        ),
+        *(
+            f"{name}: a rollback keeps the values that fill= gives to stored items, and does not "
+            "restore those that it replaces: nothing tells them from other values."
+            for name in plan.filled_in_place
+        ),
+    ]
 
 
 def deployment(

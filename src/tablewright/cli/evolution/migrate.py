@@ -402,8 +402,8 @@ def _print_plan(
     if found.total:
         print_text(console, migration_text.assumptions(plan, found))
         console.print()
-    for name in plan.unfilled:
-        print_text(console, f"{name} is required and has no fill=: {migration_text.UNFILLED}")
+    for each in migration_text.warnings(plan):
+        print_text(console, each)
     print_text(console, migration_text.deployment(plan.changes, plan.steps, plan.done))
 
 

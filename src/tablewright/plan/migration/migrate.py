@@ -57,6 +57,7 @@ from tablewright.plan.migration.steps import (
     MigrationStep,
     apply_steps,
     clean_steps,
+    filled_in_place,
     refuse_unsupported,
     unfilled,
     with_await,
@@ -95,6 +96,8 @@ class MigrationPlan(Struct, frozen=True):
     removes: tuple[str, ...] = ()
     #: The attributes that become required and have no `fill=`: `Order.email`.
     unfilled: tuple[str, ...] = ()
+    #: The attributes of both versions that get values by `fill=`; a rollback keeps these values.
+    filled_in_place: tuple[str, ...] = ()
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
     #: The changes with which programs of the new version may run beside those of the old one.
@@ -252,6 +255,7 @@ def plan_of(work: Work, revision: Revision) -> MigrationPlan:
         work.found.state.size,
         () if work.command == "apply" else work.leftovers.lost_values,
         unfilled(work.changes, work.version.table) if work.command == "apply" else (),
+        filled_in_place(work.changes, work.version.table) if work.command == "apply" else (),
         0 if work.state is None else work.state.done,
         tuple(each for each in work.changes if runs_before(each, work.version.table))
         if work.command == "apply"

@@ -23,7 +23,7 @@ removes anything that the old version reads before `complete`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -100,6 +100,15 @@ _MOVES = "a primary key cannot be changed in place: declare another table and co
 _HARMLESS = frozenset({"check", "create-index", "enable-stream"})
 #: The kinds of change after which stored items may lack what reads need.
 _BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
+#: The kinds of change for which `fill=` gives a value to an attribute that both versions have.
+_FILLED_IN_PLACE = frozenset(
+    {
+        "attribute-made-required",
+        "attribute-narrowed",
+        "attribute-retyped",
+        "choice-removed",
+    }
+)
 
 
 class MigrationStep(Struct, frozen=True):
@@ -134,12 +143,25 @@ def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
 
 def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
     """Return the attributes that become required, and that no `fill=` gives to stored items."""
-    required = {(each.entity, each.part) for each in changes if each.kind.name in _BECOME_REQUIRED}
+    return _changed(changes, _BECOME_REQUIRED, table, has_fill=False)
+
+
+def filled_in_place(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
+    """Return the attributes of both versions that get values by `fill=`; a rollback keeps them."""
+    return _changed(changes, _FILLED_IN_PLACE, table, has_fill=True)
+
+
+def _changed(
+    changes: Iterable[DesignChange], kinds: Collection[str], table: TableMap, *, has_fill: bool
+) -> tuple[str, ...]:
+    """Return the attributes with changes of some kinds that have `fill=`, or do not."""
+    parts = {(each.entity, each.part) for each in changes if each.kind.name in kinds}
     return tuple(
         f"{entity.name}.{attribute.name}"
         for entity in table.entities
         for attribute in entity.attributes.values()
-        if (entity.type_name, attribute.stored) in required and attribute.fill is None
+        if (entity.type_name, attribute.stored) in parts
+        and (attribute.fill is not None) == has_fill
     )
 
 
