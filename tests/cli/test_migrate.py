@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tablewright import Engine
-from tests.commands import run
+from tests.commands import commit, run
 from tests.server.waiting import wait_until
 
 OLD = """
@@ -185,6 +185,44 @@ def test_a_rollback_takes_the_old_version(managed: Versions) -> None:
     done = run("migrate", "rollback", managed.new, managed.file, "--yes")
     assert done.returncode == 2
     assert "takes the version of the design that it had before" in done.stderr
+
+
+def test_a_rollback_takes_the_design_at_a_revision(
+    managed: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = managed.old.parent
+    monkeypatch.chdir(folder)
+    (folder / "desk.py").write_text(OLD)
+    commit(folder)
+    before = managed.items()
+    (folder / "desk.py").write_text(NEW)
+    run("migrate", "apply", "desk.py", "desk.db", "--yes")
+    done = run("migrate", "rollback", "desk.py", "desk.db", "--yes")
+    assert "tablewright migrate rollback DESIGN@REVISION TARGET" in done.stderr
+    for name in ("desk.py@HEAD", f"{folder}/desk.py@HEAD"):
+        assert run("migrate", "rollback", name, "desk.db", "--yes").returncode == 0
+        assert managed.items() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("import nothing_here", "desk.py cannot be imported"), ("", "desk.py has no tables")],
+)
+def test_a_design_that_cannot_be_loaded_at_a_revision_is_named(
+    content: str, problem: str, managed: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = managed.old.parent
+    monkeypatch.chdir(folder)
+    (folder / "desk.py").write_text(content)
+    commit(folder)
+    (folder / "desk.py").write_text(OLD)
+    before = managed.items()
+    for command in ("plan", "apply", "rollback", "complete", "status", "baseline"):
+        done = run("migrate", command, "desk.py@HEAD", "desk.db")
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"tablewright: at HEAD: {problem}")
+    assert "v9 is no revision" in run("migrate", "plan", "desk.py@v9", "desk.db").stderr
+    assert managed.items() == before
 
 
 def test_nothing_to_roll_back(managed: Versions) -> None:

@@ -28,7 +28,6 @@ def test_what_exceeds_the_cache_is_found_again() -> None:
 
 def test_a_full_disk_is_named() -> None:
     found = TemporaryMap()
-    found._connection.execute("PRAGMA max_page_count = 10").fetchall()
+    found._connection.execute("PRAGMA max_page_count = 2").fetchall()
     with pytest.raises(TablewrightError, match="database or disk is full; free some space"):
-        for number in range(100):
-            found.setdefault(b"%d" % number, b"x" * 1000)
+        found.setdefault(b"k", b"x" * 10_000)

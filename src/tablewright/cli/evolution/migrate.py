@@ -142,7 +142,7 @@ def rollback(
 ) -> None:
     """Go back to the version before the last migration.
 
-    DESIGN is that version: check out its revision first. The command ends programs of the new
+    DESIGN is that version, for example shop.py@v1. The command ends programs of the new
     version, prepares all items for the old one again, and removes what the new one has added.
     Unless both versions can run together, programs of the old version can connect after the last
     step. A rollback is possible until `migrate complete`.
@@ -402,8 +402,8 @@ def _print_plan(
     if found.total:
         print_text(console, migration_text.assumptions(plan, found))
         console.print()
-    for each in migration_text.warnings(plan):
-        print_text(console, each)
+    for text in migration_text.warnings(plan):
+        print_text(console, text)
     print_text(console, migration_text.deployment(plan.changes, plan.steps, plan.done))
 
 
