@@ -67,8 +67,8 @@ def assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
     """Return what the costs of a plan are computed from."""
     load, prices = assessed.workload.of(plan.table), assessed.workload.prices
     return (
-        f"Costs are for about {plural(load.items, 'item')} of {size_text(round(load.size))}, all of "
-        f"the changed entities and in all their indexes; on-demand prices of {prices.title} "
+        f"Costs are for about {plural(load.items, 'item')} of {size_text(round(load.size))}, all "
+        f"of the changed entities and in all their indexes; on-demand prices of {prices.title} "
         f"({prices.on_demand}); {assessed.workload.rate:,g} write units a second."
     )
 

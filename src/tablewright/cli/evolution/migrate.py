@@ -328,8 +328,6 @@ def _run(
         try:
             reported: ExecutorOptions = {**options, "progress": report}
             (done,) = command(target, table, table_name=name, **reported, **more)
-        except MigrationRefused as error:
-            fail(str(error))  # it may be a list
         except DuplicateValues as error:
             for each in error.duplicates:
                 typer.echo(f"{each.unique}: {each.value}\n  {each.key}\n  {each.other}")

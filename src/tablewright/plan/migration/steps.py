@@ -86,8 +86,8 @@ UNDO: dict[StepName, str] = {
 _UNSUPPORTED: dict[str, str] = {
     "table-key-changed": "declare another table and copy the items",
     "local-index-changed": "declare another table and copy the items",
-    "index-changed": "DynamoDB cannot change an index: declare one with another name, and remove "
-    "the old one",
+    "index-changed": "DynamoDB cannot change an index. Give the new one another name: GSI(…, "
+    'name="{part}2"). Then `migrate apply` creates it, and `migrate complete` deletes {part}',
     "type-attribute-changed": "declare another table and copy the items",
     "role-changed": "declare an attribute with another name",
     "ttl-changed": "disable TTL first: declare no ttl(), migrate, and declare it again",
@@ -132,13 +132,20 @@ class MigrationStep(Struct, frozen=True):
 def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     """Raise MigrationRefused for changes that cannot be carried out in this table."""
     problems = [
-        f"{each}\n    {_MOVES if each.need is Need.MOVES else _UNSUPPORTED[each.kind.name]}"
+        f"{each}\n    {_advice(each)}"
         for each in changes
         if each.need is Need.MOVES or each.kind.name in _UNSUPPORTED
     ]
     if problems:
         listed = "\n  ".join(problems)
         raise MigrationRefused(f"these changes cannot be carried out in the table:\n  {listed}")
+
+
+def _advice(change: DesignChange) -> str:
+    """Return what to do instead of a change that cannot be carried out."""
+    if change.need is Need.MOVES:
+        return _MOVES
+    return _UNSUPPORTED[change.kind.name].format(part=change.part)
 
 
 def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
