@@ -252,7 +252,16 @@ def test_a_completed_migration_cannot_be_undone() -> None:
     drive(migration("complete", pair.new), engine)
 
 
-def test_an_unreadable_record_of_another_version_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("$steps", '{"command":"apply","steps":[],"format":9}'),
+        ("$steps", '{"command":"apply","steps":[{"name":"teleport"}],"format":1}'),
+        ("$design", '{"format":99}'),
+        ("$lease", "[]"),
+    ],
+)
+def test_a_record_of_another_version_of_the_library_is_refused(name: str, text: str) -> None:
     pair = PAIRS["index key changed"]
     engine = stored(pair)
     with pytest.raises(Stopped):
@@ -261,12 +270,22 @@ def test_an_unreadable_record_of_another_version_is_refused() -> None:
         "TableName": "things",
         "Key": {"PK": {"S": "$tablewright"}, "SK": {"S": "indexes"}},
         "UpdateExpression": "SET #s = :s",
-        "ExpressionAttributeNames": {"#s": "$steps"},
-        "ExpressionAttributeValues": {":s": {"S": '{"command":"apply","steps":[],"format":9}'}},
+        "ExpressionAttributeNames": {"#s": name},
+        "ExpressionAttributeValues": {":s": {"S": text}},
     }
     engine.call("UpdateItem", body)
-    with pytest.raises(MigrationRefused, match="written by another version of Tablewright"):
-        drive(migration("apply", pair.new), engine)
+    before = engine.call("Scan", {"TableName": NAME})
+    refusal = pytest.raises(MigrationRefused, match="written by another version of Tablewright")
+    for command, side in (("apply", pair.new), ("rollback", pair.old), ("complete", pair.new)):
+        with refusal:
+            drive(migration(command, side), engine)
+        with refusal:
+            drive(migration(command, side).preview(), engine)  # type: ignore[attr-defined]
+    with refusal:
+        migrations.status(engine, pair.new.table)
+    with refusal:
+        connect(engine, pair.old.table)
+    assert engine.call("Scan", {"TableName": NAME}) == before
 
 
 def test_a_table_without_a_record_is_refused() -> None:
@@ -371,6 +390,21 @@ def test_a_missing_permission_is_named_and_no_item_is_changed(action: str) -> No
         migrations.apply(limited, pair.new.table, lease_seconds=0)
     assert items(engine) == before
     migrations.apply(engine, pair.new.table, lease_seconds=0)
+
+
+def test_a_role_that_only_reads_may_plan_and_changes_nothing() -> None:
+    pair = PAIRS["place added"]
+    engine = stored(pair)
+    before = engine.call("Scan", {"TableName": NAME})
+    reading = ["dynamodb:Describe*", "dynamodb:GetItem", "dynamodb:Scan"]
+    allow = {"Effect": "Allow", "Action": reading, "Resource": "*"}
+    policy = {"Version": "2012-10-17", "Statement": [allow]}
+    limited = connect(engine, pair.old.table, policy=policy)
+    assert migrations.plan(limited, pair.new.table)[0].steps
+    assert migrations.status(limited, pair.new.table)[0].changes
+    with pytest.raises(AccessDeniedException, match="dynamodb:UpdateItem"):
+        migrations.apply(limited, pair.new.table)
+    assert engine.call("Scan", {"TableName": NAME}) == before
 
 
 def test_a_value_of_another_type_is_refused_when_it_is_declared() -> None:

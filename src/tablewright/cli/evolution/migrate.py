@@ -22,9 +22,9 @@ from tablewright.cli.commands import add_command, add_group, print_document
 from tablewright.cli.evolution.diff import print_changes
 from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
 from tablewright.cli.items import confirm
-from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
+from tablewright.cli.report import clean_interrupts, describe_failure, exit_on_error, fail, say
 from tablewright.cli.transfer import dump, progress_bars
-from tablewright.errors import DuplicateValues, MigrationRefused
+from tablewright.errors import AccessDeniedException, DuplicateValues, MigrationRefused
 from tablewright.presentation.printing import (
     make_console,
     print_fields,
@@ -118,7 +118,7 @@ def apply_changes(
     from tablewright import migrations
 
     for chosen in _tables(design, table):
-        with exit_on_error():
+        with _refusals():
             units = _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table)
         _print_plan(make_console(), found, units, by_template=by_template)
@@ -152,7 +152,7 @@ def rollback(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
-        with exit_on_error():
+        with _refusals():
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="rollback")
         if not found.steps:
@@ -190,7 +190,7 @@ def complete(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
-        with exit_on_error():
+        with _refusals():
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="complete")
         if not found.steps:
@@ -245,7 +245,7 @@ def baseline(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
-        with exit_on_error():
+        with _refusals():
             if not unchecked:
                 report = _compare(target, chosen, name)
                 if report.different:
@@ -276,6 +276,19 @@ def _compare(target: str, table: type[Table], name: str) -> StoredReport:
 # -- running ---------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Print an error and exit; of a missing permission, also the policy that has it."""
+    with exit_on_error():
+        try:
+            yield
+        except AccessDeniedException as error:
+            fail(
+                f"{describe_failure(error)}. `tablewright publish iam DESIGN --role migrate` "
+                "prints a policy that allows every migration"
+            )
+
+
 def _tables(design: str, table: str | None) -> list[type[Table]]:
     return tables_named(load_design(design), table)
 
@@ -283,7 +296,7 @@ def _tables(design: str, table: str | None) -> list[type[Table]]:
 def _read(command: Callable[..., list[T]], design: str, target: str, table: str | None) -> list[T]:
     """Return what a command that only reads returns for the tables of a design."""
     tables = _tables(design, table)
-    with exit_on_error():
+    with _refusals():
         return [each for one in tables for each in command(target, one, table_name=table)]
 
 
@@ -321,7 +334,7 @@ def _run(
 ) -> None:
     """Run a command with progress bars, and print what it has done."""
     with (
-        exit_on_error(),
+        _refusals(),
         clean_interrupts("run the same command again to continue"),
         _progress() as report,
     ):
