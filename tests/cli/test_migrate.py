@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from tablewright import Engine
+from tablewright.server import Settings, serving
+from tablewright.server.access.authentication import SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
+from tablewright.server.access.credentials_edit import add_key
 from tests.commands import commit, run
+from tests.server.signing import KEY_ID, SECRET
 from tests.server.waiting import wait_until
 
 OLD = """
@@ -167,6 +172,29 @@ def test_apply_waits_for_the_index_of_a_template(managed: Versions) -> None:
     assert "wait for a template: the index gsi1, until it is ACTIVE" in done.stdout
     assert "desk: waiting for a template: the index gsi1, until it is ACTIVE" in done.stderr
     assert "desk: 6 steps done, 3 items changed" in done.stdout
+
+
+def test_a_missing_permission_over_http_names_the_action_and_the_policy(
+    managed: Versions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = ["dynamodb:Describe*", "dynamodb:GetItem", "dynamodb:Scan"]
+    statement = {"Effect": "Allow", "Action": allowed, "Resource": "*"}
+    (tmp_path / "reads.json").write_text(
+        json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    )
+    users = tmp_path / "users.toml"
+    add_key(users, "ann", KEY_ID, SECRET, policies=[tmp_path / "reads.json"])
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    before = managed.items()
+    access = Settings(authenticator=SignatureAuthenticator(Credentials(users)))
+    with Engine(managed.file) as engine, serving(engine, settings=access) as url:
+        assert run("migrate", "plan", managed.new, url).returncode == 1
+        done = run("migrate", "apply", managed.new, url, "--yes")
+    assert done.returncode == 2
+    assert "not authorized to perform: dynamodb:UpdateItem" in done.stderr
+    assert "`tablewright publish iam DESIGN --role migrate`" in done.stderr
+    assert managed.items() == before
 
 
 def test_apply_then_rollback_leaves_the_items_as_they_were(managed: Versions) -> None:
