@@ -276,11 +276,11 @@ def test_a_record_of_another_version_of_the_library_is_refused(name: str, text: 
     engine.call("UpdateItem", body)
     before = engine.call("Scan", {"TableName": NAME})
     refusal = pytest.raises(MigrationRefused, match="written by another version of Tablewright")
-    for command, side in (("apply", pair.new), ("rollback", pair.old), ("complete", pair.new)):
+    for command, by in (("apply", pair.new), ("rollback", pair.old), ("complete", pair.new)):
         with refusal:
-            drive(migration(command, side), engine)
+            drive(migration(command, by), engine)
         with refusal:
-            drive(migration(command, side).preview(), engine)  # type: ignore[attr-defined]
+            drive(migration(command, by).preview(), engine)  # type: ignore[attr-defined]
     with refusal:
         migrations.status(engine, pair.new.table)
     with refusal:
@@ -410,3 +410,34 @@ def test_a_role_that_only_reads_may_plan_and_changes_nothing() -> None:
 def test_a_value_of_another_type_is_refused_when_it_is_declared() -> None:
     with pytest.raises(DeclarationError, match="note: fill= is not valid"):
         filling(7)
+
+
+def test_a_table_that_has_changed_since_the_plan_was_made_is_refused() -> None:
+    pair = PAIRS["index added"]
+    engine = stored(pair)
+    (plan,) = migrations.plan(engine, pair.new.table)
+    connect(engine, pair.new.table, update=True).close()  # it creates the index of the plan
+    before = whole(engine)
+    with pytest.raises(MigrationRefused, match="was changed after this plan was made"):
+        migrations.apply(engine, pair.new.table, plan=plan, program_seconds=0)
+    assert whole(engine) == before
+    (plan,) = migrations.plan(engine, pair.new.table)
+    assert migrations.apply(engine, pair.new.table, plan=plan, program_seconds=0)[0].steps
+
+
+def test_more_indexes_than_a_table_can_have_are_refused_before_any_is_created() -> None:
+    def version(first: int, last: int) -> type[Table]:
+        indexes = {f"gsi{n:02}": GSI(f"G{n}") for n in range(first, last)}
+        table = type("Wide", (Table,), indexes, name="wide")
+        body = {"__annotations__": {"tid": Attr[str]}, "tid": (tid := attr())}
+        type("Part", (Entity,), body | {"primary": key("P" / tid, "P")}, table=table)
+        return table
+
+    engine = Engine(":memory:")
+    connect(engine, version(0, 15)).close()
+    migrations.baseline(engine, version(0, 15))
+    with pytest.raises(MigrationRefused, match="would have 25 global indexes"):
+        migrations.plan(engine, version(5, 25))
+    with pytest.raises(MigrationRefused, match="would have 25 global indexes"):
+        migrations.apply(engine, version(5, 25))
+    migrations.apply(engine, version(5, 20), program_seconds=0)

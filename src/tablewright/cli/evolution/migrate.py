@@ -125,7 +125,7 @@ def apply_changes(
         if found.steps:
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
-            options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+            options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
             _run(migrations.apply, target, chosen, table, options)
             typer.echo(f"{found.table}: {NEXT}")
 
@@ -162,7 +162,7 @@ def rollback(
         typer.echo(f"{name}: {migration_text.ROLLBACK}")
         if not yes:
             confirm(f"this undoes the migration of the table {name} at {target}")
-        options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+        options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
         _run(migrations.rollback, target, chosen, table, options)
 
 
@@ -204,7 +204,7 @@ def complete(
                 f"this ends the old version and removes what only that needs from the table {name} "
                 f"at {target}{lost}; it cannot be undone"
             )
-        options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+        options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
         if deletes:
             dump(target, f"{delete_removed}/", table=name)
         _run(migrations.complete, target, chosen, table, options, delete_removed=deletes)
@@ -318,10 +318,16 @@ def _write_units(
     return units
 
 
-def _executor_options(rate: str | None, *, by_template: bool, no_wait: bool) -> ExecutorOptions:
-    """Return the options of a command that writes."""
-    seconds = 0.0 if no_wait else None
-    return {"units_per_second": rate, "by_template": by_template, "program_seconds": seconds}
+def _executor_options(
+    shown: MigrationPlan, rate: str | None, *, by_template: bool, no_wait: bool
+) -> ExecutorOptions:
+    """Return the options of a command that does what was shown."""
+    return {
+        "units_per_second": rate,
+        "by_template": by_template,
+        "program_seconds": 0.0 if no_wait else None,
+        "plan": shown,
+    }
 
 
 def _run(

@@ -7,7 +7,7 @@ problem raises an error and leaves the migration where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -115,6 +115,15 @@ class Work(Struct, frozen=True):
     #: The types of items that are renamed.
     former_types: frozenset[str] = frozenset()
 
+    def require(self, changes: Sequence[DesignChange], steps: Sequence[MigrationStep]) -> None:
+        """Raise MigrationRefused unless these changes and steps were planned."""
+        if (tuple(changes), tuple(steps)) != (self.changes, self.steps):
+            raise MigrationRefused(
+                f"the table {self.found.name!r} was changed after this plan was made: other steps "
+                "are needed now. Nothing was changed; make a new plan: tablewright migrate plan "
+                "DESIGN TARGET"
+            )
+
 
 def no_work(command: Command, version: Version, found: TableDescription) -> Work:
     """Return the work of a command that is done already.
@@ -125,6 +134,13 @@ def no_work(command: Command, version: Version, found: TableDescription) -> Work
     rewriter = Rewriter(version.table, renames, {})
     leftovers = Leftovers(design, design, renames)
     return Work(command, version, (), (), rewriter, leftovers, design, None, found, design)
+
+
+def under_way(name: str, command: str) -> MigrationRefused:
+    return MigrationRefused(
+        f"another command changes the table {name!r} and is not finished; continue it: tablewright "
+        f"migrate {command}"
+    )
 
 
 class StepRun:

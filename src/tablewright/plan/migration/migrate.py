@@ -39,7 +39,14 @@ from tablewright.plan.migration.admission import (
     item_changes,
     runs_before,
 )
-from tablewright.plan.migration.executing import Report, StepRun, Version, Work, no_work
+from tablewright.plan.migration.executing import (
+    Report,
+    StepRun,
+    Version,
+    Work,
+    no_work,
+    under_way,
+)
 from tablewright.plan.migration.key_changes import key_changes, refuse_unreadable_keys
 from tablewright.plan.migration.renames import refuse_renames, renames_in
 from tablewright.plan.migration.revision import (
@@ -132,6 +139,7 @@ class Migration(Plan[MigrationReport]):
         lease_seconds: float = LEASE_SECONDS,
         program_seconds: float | None = None,
         by_template: bool = False,
+        plan: MigrationPlan | None = None,
     ) -> None:
         self._version = version
         self._table = version.table
@@ -141,6 +149,7 @@ class Migration(Plan[MigrationReport]):
         self._lease_seconds = lease_seconds
         self._program_seconds = program_seconds
         self._by_template = by_template
+        self._plan = plan
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._table.entities)
@@ -176,6 +185,8 @@ class Migration(Plan[MigrationReport]):
         if not work.steps:
             yield from executor.release()
             return MigrationReport(executor.name)
+        if self._plan is not None:
+            work.require(self._plan.changes, self._plan.steps)
         limit = RateLimit(self._units_per_second)
         run = StepRun(
             work,
@@ -270,7 +281,7 @@ class Apply(Migration):
         version, design = self._version, self._version.design
         state = revision.state
         if state is not None and state.command != "apply":
-            raise _under_way(found.name, state.command)
+            raise under_way(found.name, state.command)
         if revision.target is not None and version_changes(found.name, revision.target, design):
             raise MigrationRefused(
                 f"the table {found.name!r} is being migrated to another version of the design; "
@@ -406,7 +417,7 @@ class Complete(Migration):
     def _work(self, revision: Revision, found: TableDescription) -> Work:
         version, state = self._version, revision.state
         if state is not None and state.command != "complete":
-            raise _under_way(found.name, state.command)
+            raise under_way(found.name, state.command)
         old = revision.previous
         if version_changes(found.name, revision.design, version.design):
             raise MigrationRefused(
@@ -452,13 +463,6 @@ class Complete(Migration):
             deletes_removed=self._deletes_removed,
             former_types=frozenset(renames.targets),
         )
-
-
-def _under_way(name: str, command: str) -> MigrationRefused:
-    return MigrationRefused(
-        f"another command changes the table {name!r} and is not finished; continue it: tablewright "
-        f"migrate {command}"
-    )
 
 
 def as_found(design: TableDesign, found: TableDescription) -> TableDesign:

@@ -30,6 +30,7 @@ from msgspec import Struct
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.errors import MigrationRefused
+from tablewright.limits import MAX_GLOBAL_INDEXES
 from tablewright.mapping.table import TableMap
 from tablewright.table_description import TableDescription
 
@@ -175,7 +176,10 @@ def _changed(
 def apply_steps(
     changes: Iterable[DesignChange], wanted: TableDescription, found: TableDescription
 ) -> list[MigrationStep]:
-    """Return the steps that prepare a table and its items for a new version."""
+    """Return the steps that prepare a table and its items for a new version.
+
+    Raise MigrationRefused if the table cannot have the indexes of both versions.
+    """
     sweeps = any(each.need in (Need.BACKFILL, Need.RESERVATION, Need.REWRITE) for each in changes)
     present = set(found.index_names)
     steps = [MigrationStep("check")] if sweeps else []
@@ -184,6 +188,13 @@ def apply_steps(
         for each in wanted.global_indexes
         if each.name not in present
     ]
+    count = len(found.global_indexes) + sum(each.name == "create-index" for each in steps)
+    if count > MAX_GLOBAL_INDEXES:
+        raise MigrationRefused(
+            f"the table {found.name!r} would have {count} global indexes until `migrate complete`, "
+            f"and DynamoDB allows {MAX_GLOBAL_INDEXES}: first migrate to a version without the "
+            f"old ones, or with {count - MAX_GLOBAL_INDEXES} fewer new ones, and complete that"
+        )
     if wanted.stream is not None and found.stream is None:
         steps.append(MigrationStep("enable-stream", wanted.stream))
     if sweeps:
