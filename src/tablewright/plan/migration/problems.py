@@ -60,8 +60,8 @@ class ProblemItems:
             such_as = ", such as" if each.items > len(each.named) else ":"
             lines += [f"  {reason}", f"    {_items(each.items)}{such_as} {'; '.join(each.named)}"]
         lines.append(
-            "Change these items, or what the design declares for them: attr(fill=…), renamed_when=… "
-            "or, for a key in an index, when=…"
+            "Change these items, or what the design declares for them: attr(fill=…), "
+            "renamed_when=… or, for a key in an index, when=…"
         )
         return MigrationRefused("\n".join(lines))
 
