@@ -136,7 +136,7 @@ def side(
     attributes: Attributes,
     parts: Parts = lambda table, a: {},
     *,
-    indexes: int = 1,
+    indexes: int | Mapping[int, Any] = 1,
     names: Mapping[str, str] | None = None,
     type_name: str = "Thing",
     renamed_from: str | tuple[str, ...] = "",
@@ -146,8 +146,15 @@ def side(
     stream: Any = None,
     **rest: Any,
 ) -> Side:
-    """Declare a version: a table with an entity of these attributes, or with its two variants."""
-    globals_ = {f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK") for n in range(1, indexes + 1)}
+    """Declare a version: a table with an entity of these attributes, or with its two variants.
+
+    `indexes` are the first ones with all attributes, or the projections of some by their numbers.
+    """
+    if isinstance(indexes, int):
+        indexes = dict.fromkeys(range(1, indexes + 1), "ALL")
+    globals_ = {
+        f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK", project=project) for n, project in indexes.items()
+    }
     options = {"name": "things"} | ({} if stream is None else {"stream": stream})
     table = types.new_class("Things", (Table,), options, lambda body: body.update(globals_))
     event = _event(table) if has_events else None
@@ -255,6 +262,9 @@ def pairs() -> list[Pair]:
     def when_open(table: Any, a: Any) -> dict[str, Any]:
         return {"by_state": index(table.gsi1, "S" / a.state, a.n, when=a.state != "c")}
 
+    def lower_state(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "S" / lower(a.state), a.n)}
+
     def other_delimiter(table: Any, a: Any) -> dict[str, Any]:
         return {"by_state": index(table.gsi1, "S" / a.state, a.n, delimiter="|")}
 
@@ -279,6 +289,13 @@ def pairs() -> list[Pair]:
     def keeping_mail(table: Any, a: Any) -> dict[str, Any]:
         return by_state(table, a) | {"mail": unique("MAIL" / a.email, keep=(a.tid, a.state))}
 
+    def by_email_twice(table: Any, a: Any) -> dict[str, Any]:
+        return by_email(table, a) | {"by_mail": index(table.gsi3, "M" / a.email, a.state)}
+
+    def in_second(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi2, "S" / a.state, a.email)}
+
+    three_places = (*two_places, Lookup("by_mail", "email"))
     not_c = (Lookup("by_state", "state", lambda record: record["state"] != "c"),)
     new_names = {"state": "status", "n": "n", "email": "address"}
     return [
@@ -300,8 +317,42 @@ def pairs() -> list[Pair]:
             side(base(), by_email, indexes=2, lookups=two_places),
             plain(indexes=2),
         ),
+        Pair(
+            "indexes added",
+            plain(),
+            side(base(), by_email_twice, indexes=3, lookups=three_places),
+            unready=frozenset({"by_email", "by_mail"}),
+        ),
+        Pair(
+            "indexes removed",
+            side(base(), by_email_twice, indexes=3, lookups=three_places),
+            plain(),
+        ),
+        Pair(
+            "index replaced",
+            plain(),
+            side(base(), in_second, indexes={2: "ALL"}, lookups=STATE),
+            unready=by_state_only,
+        ),
+        Pair(
+            "projection changed",
+            plain(),
+            side(
+                base(),
+                in_second,
+                indexes={2: ("type", "tid", "state", "n", "email")},
+                lookups=STATE,
+            ),
+            unready=by_state_only,
+        ),
         Pair("index key changed", plain(), side(base(), by_state_and_email, lookups=STATE)),
         Pair("index literal changed", plain(), side(base(), longer_literal, lookups=STATE)),
+        Pair(
+            "index format changed",
+            plain(),
+            side(base(), lower_state, lookups=STATE),
+            unready=by_state_only,
+        ),
         Pair("pad changed", plain(), side(base(n=(int, attr(pad=5))), by_state, lookups=STATE)),
         Pair("when added", plain(), side(base(), when_open, lookups=not_c)),
         Pair(

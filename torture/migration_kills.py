@@ -28,7 +28,6 @@ from tablewright.errors import MigrationBusy, TablewrightError, UniqueNotReady
 from tablewright.plan.migration.migrate import Baseline
 from torture.migration_designs import Pair
 from torture.migrations import (
-    IDS,
     Command,
     Name,
     World,
@@ -108,7 +107,7 @@ class Deployment:
         world = self.world
         world.engine = Engine(self.file, durability="normal")
         for _ in range(CALLS):
-            tid = world.chance.choice(IDS)
+            tid = world.chance.choice(world.ids)
             options = world.stored[tid]
             with lock(self.lock, fcntl.LOCK_SH):
                 is_ended = world.remaining not in (None, name) and not world.is_open()
@@ -135,13 +134,11 @@ def play_run(attack: Round, pair: Pair, seed: int) -> None:
     chance = random.Random(seed)
     file = attack.folder / f"{seed}.db"
     world = World(attack, pair, chance, file)
+    world.is_shared = True
     world.program_seconds = 0.0  # the lock stands for that
     try:
         world.make_table("old")
-        for tid in IDS[: chance.randint(2, len(IDS))]:
-            plan, record = world._write(pair.old, tid, None)
-            world.run(plan, "old")
-            world.stored[tid] = [record]
+        world.fill()
         world.run(Baseline(world.version(pair.old)), "old")
         deployment = Deployment(world, file)
         commands: tuple[Command, ...] = ("apply", chance.choice(("rollback", "complete")))
