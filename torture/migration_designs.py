@@ -243,6 +243,15 @@ def reserved(**rest: Any) -> Side:
     return side(base(), with_unique, lookups=STATE, uniques={"email": "mail"}, **rest)
 
 
+def versioned(parts: Parts = by_state, **rest: Any) -> Side:
+    attributes = base(v=(int, version()))
+    return side(attributes, parts, lookups=STATE, volatile=frozenset({"v"}), **rest)
+
+
+def with_history() -> Side:
+    return versioned(_history, has_events=True)
+
+
 def _history(table: Any, a: Any, literal: str = "S") -> dict[str, Any]:
     events = history(a.state, a.event, new=a.event.state, version=a.event.number)
     return {"by_state": index(table.gsi1, literal / a.state, a.n), "states": events}
@@ -477,11 +486,7 @@ def pairs() -> list[Pair]:
             reserved(),
             side(base(), keeping_mail, lookups=STATE, uniques={"email": "mail"}),
         ),
-        Pair(
-            "version added",
-            plain(),
-            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
-        ),
+        Pair("version added", plain(), versioned()),
         Pair(
             "stamps added",
             plain(),
@@ -492,29 +497,20 @@ def pairs() -> list[Pair]:
                 volatile=frozenset({"made", "changed"}),
             ),
         ),
-        Pair(
-            "history added",
-            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
-            side(
-                base(v=(int, version())),
-                _history,
-                lookups=STATE,
-                has_events=True,
-                volatile=frozenset({"v"}),
-            ),
-        ),
+        Pair("history added", versioned(), with_history()),
+        Pair("history removed", with_history(), versioned()),
         Pair(
             "history kept",
+            with_history(),
             side(
-                base(v=(int, version())),
-                _history,
-                lookups=STATE,
-                has_events=True,
-                volatile=frozenset({"v"}),
-            ),
-            side(
-                base(v=(int, version())),
+                {
+                    "state": (str, attr()),
+                    "n": (int, attr(pad=3)),
+                    "address": (str, attr(renamed_from="email")),
+                    "v": (int, version()),
+                },
                 partial(_history, literal="STATE"),
+                names={"state": "state", "n": "n", "email": "address"},
                 lookups=STATE,
                 has_events=True,
                 volatile=frozenset({"v"}),

@@ -82,8 +82,15 @@ Command: TypeAlias = Literal["apply", "rollback", "complete"]
 WRITES = frozenset(("UpdateItem", "TransactWriteItems"))
 #: Operations that write nothing.
 READS = frozenset(
-    ("GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan")
-    + ("DescribeTable", "DescribeTimeToLive")
+    {
+        "GetItem",
+        "BatchGetItem",
+        "TransactGetItems",
+        "Query",
+        "Scan",
+        "DescribeTable",
+        "DescribeTimeToLive",
+    }
 )
 
 
@@ -228,8 +235,9 @@ class Executor(Actor):
         self.is_stalled = False
         self._faults = 0.0 if is_safe else world.faults
         self._stop_at = chance.randint(1, 45) if not is_safe and chance.random() < 0.7 else -1
-        #: The write before which it is stalled: another executor takes over meanwhile.
-        self._stall_at = chance.randint(2, 16) if not is_safe and chance.random() < 0.3 else -1
+        #: The write before which it is stalled, perhaps of items: another one takes over meanwhile.
+        self._stall_at = chance.randint(1, 12) if not is_safe and chance.random() < 0.4 else -1
+        self._stalls_at = {"TransactWriteItems"} if chance.random() < 0.7 else WRITES
         self._written = 0
         side = world.pair.old if command == "rollback" else world.pair.new
         plan = world.plan(command, side)
@@ -241,8 +249,8 @@ class Executor(Actor):
         world, chance = self.world, self.world.chance
         self.sent += 1
         is_write = operation in WRITES
-        self._written += is_write
-        if is_write and self._written == self._stall_at:
+        self._written += operation in self._stalls_at
+        if operation in self._stalls_at and self._written == self._stall_at:
             self._stall()
         is_stopped = self.sent == self._stop_at
         if is_stopped and chance.random() < 0.5:
@@ -280,13 +288,18 @@ class Executor(Actor):
         return answer
 
     def _stall(self) -> None:
-        """Let others run until this executor is taken for dead."""
+        """Let others run until this executor was taken for dead, or until they have ended."""
         world = self.world
         world.attack.count("stalls")
         self.is_stalled = True
         if not world.working():
             world.executors.append(Executor(world, self.command, is_safe=False))
-        world.run_for(STALL_SECONDS)
+        if world.chance.random() < 0.7:
+            fence = world.fence()
+            world.run_for(STALL_SECONDS, lambda: world.fence() > fence)
+            world.run_for(world.chance.randint(0, 5))
+        else:
+            world.run_for(STALL_SECONDS)
         self.is_stalled = False
 
 
@@ -485,10 +498,10 @@ class World:
         self.chance.choice(ready).tick()
         self.settle()
 
-    def run_for(self, seconds: float) -> None:
-        """Let the others run for some time."""
+    def run_for(self, seconds: float, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Let the others run for some time, at most until something has happened."""
         end = self.now + seconds
-        while self.now < end:
+        while self.now < end and not is_enough():
             if not self.working() and not self.calls:
                 self.now = end
                 return
