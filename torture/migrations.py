@@ -236,8 +236,9 @@ class Executor(Actor):
         self._faults = 0.0 if is_safe else world.faults
         self._stop_at = chance.randint(1, 45) if not is_safe and chance.random() < 0.7 else -1
         #: The write before which it is stalled, perhaps of items: another one takes over meanwhile.
-        self._stall_at = chance.randint(1, 12) if not is_safe and chance.random() < 0.4 else -1
         self._stalls_at = {"TransactWriteItems"} if chance.random() < 0.7 else WRITES
+        last = 12 if self._stalls_at is WRITES else 4
+        self._stall_at = chance.randint(1, last) if not is_safe and chance.random() < 0.4 else -1
         self._written = 0
         side = world.pair.old if command == "rollback" else world.pair.new
         plan = world.plan(command, side)
@@ -297,7 +298,8 @@ class Executor(Actor):
         if world.chance.random() < 0.7:
             fence = world.fence()
             world.run_for(STALL_SECONDS, lambda: world.fence() > fence)
-            world.run_for(world.chance.randint(0, 5))
+            for _ in range(world.chance.randint(0, 10)):
+                world.step()
         else:
             world.run_for(STALL_SECONDS)
         self.is_stalled = False
