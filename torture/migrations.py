@@ -628,7 +628,8 @@ class World:
             made = self._values(side, tid)
             return create(side.make(made)), made
         roll = chance.random()
-        if roll < 0.2 and self.pair.new.event is None:  # a thing created again finds its old events
+        has_history = self.pair.old.event is not None or self.pair.new.event is not None
+        if roll < 0.2 and not has_history:  # a thing created again finds its old events
             return entity.primary(tid).delete(), None
         if roll < 0.4 and not side.volatile:  # a versioned entity is replaced by its version
             made = self._values(side, tid)

@@ -33,7 +33,7 @@ from tablewright.plan.migration.awaiting import (
     awaited,
     is_reached,
 )
-from tablewright.plan.migration.orphans import delete_orphans, find_orphans
+from tablewright.plan.migration.orphans import delete_orphans
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -237,8 +237,11 @@ class StepRun:
                 for item in found
                 if kind_by_key(table, item).unique is None
             }
-        orphans = yield from find_orphans(table, found, self._work.rewriter, self._context)
-        return (yield from delete_orphans(orphans, self._fence(), self._context))
+        return (
+            yield from delete_orphans(
+                table, found, self._work.rewriter, self._fence(), self._context
+            )
+        )
 
     def _check(self, step: MigrationStep) -> Steps[None]:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
