@@ -74,6 +74,10 @@ class Side:
     #: The variants of the entity: of things with even and with odd ids.
     variants: tuple[Any, ...] = ()
 
+    def knows(self, tid: str) -> bool:
+        """Return whether the version has the entity of an id."""
+        return tid.startswith("t") or self.other is not None
+
     def expected(self, record: Record) -> Record:
         """Return what this version reads of a record."""
         return {

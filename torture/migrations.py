@@ -357,6 +357,7 @@ class World:
         self._writes = 0
         self._changes = 0
         self._record: tuple[int, Item] | None = None
+        self._phase: tuple[int, bytes] | None = None
         self._structure: bytes | None = None
         self._stepped: Any = None
         self._checked: Any = None
@@ -414,11 +415,16 @@ class World:
 
     def phase(self) -> tuple[bytes, bytes]:
         """Return what decides which programs may connect."""
+        if self._phase is None or self._phase[0] != self._writes or self.is_shared:
+            self._phase = self._writes, self._recorded_phase()
+        return self._phase[1], self.structure()
+
+    def _recorded_phase(self) -> bytes:
         record = {n: v for n, v in self.record().items() if n not in ("$lease", "$fence")}
         if "$steps" in record:  # how far a sweep is does not matter
             state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
             record["$steps"] = {"S": repr(msgspec.structs.replace(state, position=None))}
-        return msgspec.json.encode(record), self.structure()
+        return msgspec.json.encode(record)
 
     def fence(self) -> int:
         return int(self.record().get("$fence", {"N": "0"})["N"])
@@ -569,11 +575,10 @@ class World:
         names: list[Name] = ["old", "new"]
         chance.shuffle(names)
         for name in names:
-            side = self.sides[name]
             is_ended = self.remaining not in (None, name) and not self.is_open()
-            has_entity = tid in self.things or side.other is not None
-            context = self.program(name) if has_entity and not is_ended else None
-            if context is not None or (name == "old" and has_entity and self.may_straggle()):
+            is_known = self.sides[name].knows(tid)
+            context = self.program(name) if is_known and not is_ended else None
+            if context is not None or (name == "old" and is_known and self.may_straggle()):
                 break
         else:
             self.writes -= chance.random() < 0.05  # so that a run ends
@@ -587,7 +592,7 @@ class World:
                 self.read(name, tid, fresh)
             return
         self.writes -= 1
-        plan, after = self._write(side, tid, before[0])
+        plan, after = self._write(self.sides[name], tid, before[0])
         self.attack.count(f"calls of {name} programs")
         self.stored[tid] = [*before, after]
         call = Call(self, name, plan, context, is_served=is_served)
@@ -661,7 +666,7 @@ class World:
             self._changes += 1
             if self.remaining not in (None, call.side) and not self.is_open():
                 self.is_followed = True
-            self._note_event(tid, call, before[0], after[0])
+            self.note_event(call.side, tid, before[0], after[0], is_certain=call.error is None)
             if call.error is None:
                 self.stored[tid] = after
                 self.attack.count("acknowledged writes")
@@ -682,14 +687,20 @@ class World:
                     f"{call.error} {before} -> {after}",
                 )
 
-    def _note_event(
-        self, tid: str, call: Call, before: Record | None, after: Record | None
+    def note_event(
+        self,
+        name: Name,
+        tid: str,
+        before: Record | None,
+        after: Record | None,
+        *,
+        is_certain: bool,
     ) -> None:
-        """Note the event of a changed state; if the call failed, there may be one."""
-        is_change = before is not None and after is not None and tid in self.things
-        has_history = self.sides[call.side].event is not None
-        if has_history and is_change and before["state"] != after["state"]:
-            self.events[tid].append((after["state"], call.error is None))
+        """Note the event of a changed state; if a call failed, there may be one."""
+        if before is None or after is None or self.sides[name].event is None:
+            return
+        if tid in self.things and before["state"] != after["state"]:
+            self.events[tid].append((after["state"], is_certain))
 
     # -- checks --------------------------------------------------------------------------------
 
@@ -742,7 +753,7 @@ class World:
         """Read a thing; it must be one of what may be stored."""
         side, options = self.sides[name], self.stored[tid]
         if tid in self.others:
-            if side.other is not None:
+            if side.knows(tid):
                 self._read_other(name, tid, context)
             return
         found = self.run(side.entity.primary(tid), name, context)
