@@ -234,11 +234,12 @@ class Executor(Actor):
         self.sent = 0
         self.is_stalled = False
         self._faults = 0.0 if is_safe else world.faults
-        self._stop_at = chance.randint(1, 45) if not is_safe and chance.random() < 0.7 else -1
+        fate = "" if is_safe else chance.choice(("", "stop", "stop", "stop", "stall", "stall"))
+        self._stop_at = chance.randint(1, 45) if fate == "stop" else -1
         #: The write before which it is stalled, perhaps of items: another one takes over meanwhile.
         self._stalls_at = {"TransactWriteItems"} if chance.random() < 0.7 else WRITES
         last = 12 if self._stalls_at is WRITES else 4
-        self._stall_at = chance.randint(1, last) if not is_safe and chance.random() < 0.4 else -1
+        self._stall_at = chance.randint(1, last) if fate == "stall" else -1
         self._written = 0
         side = world.pair.old if command == "rollback" else world.pair.new
         plan = world.plan(command, side)
