@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -130,6 +130,18 @@ class Pair:
     new: Side
     #: The places that the new version cannot read before all items are rewritten.
     unready: frozenset[str] = frozenset()
+
+    @cached_property
+    def differing(self) -> frozenset[str]:
+        """The attributes that the versions store in another way, by their names in records."""
+        sides = self.old, self.new
+        names = {name for side in sides for name in side.names}
+        return frozenset(
+            name
+            for name in names
+            if self.old.names.get(name) != self.new.names.get(name)
+            or any(name in side.filled or name in side.codecs for side in sides)
+        )
 
 
 Attributes: TypeAlias = dict[str, tuple[Any, Any]]

@@ -270,7 +270,9 @@ class Executor(Actor):
         if world.straggles and world.changes_phase(operation, body):
             world.finish_calls()
         if operation == "TransactWriteItems" and chance.random() < world.density / 2:
-            world.start_calls(world.named(msgspec.json.encode(body)))
+            ids = world.named(msgspec.json.encode(body))
+            race = world.interfere if chance.random() < 0.5 else world.start_calls
+            race(ids)
         before = world.fence()
         answer = super().send(operation, body)
         after = world.fence()
@@ -285,7 +287,8 @@ class Executor(Actor):
             world.attack.count("lost responses")
             raise lost()
         world.after_request()
-        if operation in ("Scan", "BatchGetItem") and chance.random() < world.density:
+        density = world.density / (5 if world.step_name() == "check" else 1)  # it writes no items
+        if operation in ("Scan", "BatchGetItem") and chance.random() < density:
             world.interfere(world.named(answer))
         return answer
 
@@ -350,7 +353,7 @@ class World:
         self.program_seconds = PROGRAM_SECONDS
         #: Whether a program of the old version does not notice that a migration begins. Not if
         #: entities are merged: what it writes to an item of the new version has no former type.
-        self.straggles = chance.random() < 0.4 and pair.name != "entities merged"
+        self.straggles = chance.random() < 0.6 and pair.name != "entities merged"
         #: Whether other processes use the file: then nothing that was read is remembered.
         self.is_shared = False
         #: How many requests have written something, and something beside the record; outcomes of
@@ -429,6 +432,14 @@ class World:
 
     def fence(self) -> int:
         return int(self.record().get("$fence", {"N": "0"})["N"])
+
+    def step_name(self) -> str:
+        """Return the name of the step that a migration is at."""
+        record = self.record()
+        if "$steps" not in record:
+            return ""
+        state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
+        return state.steps[state.done].name
 
     def changes_phase(self, operation: str, body: dict[str, Any]) -> bool:
         """Return whether a request may change which programs are admitted."""
@@ -640,7 +651,8 @@ class World:
         if roll < 0.4 and not side.volatile:  # a versioned entity is replaced by its version
             made = self._values(side, tid)
             return put(side.make(made)), made
-        name = chance.choice(list(side.names))
+        names = [each for each in side.names if each in self.pair.differing]
+        name = chance.choice(names if names and chance.random() < 0.5 else list(side.names))
         value = self._value(name, tid)
         return entity.primary(tid).update(side.change(name, value)), record | {name: value}
 
