@@ -166,10 +166,11 @@ def side(
 
     `indexes` are the first ones with all attributes, or the projections of some by their numbers.
     """
-    if isinstance(indexes, int):
-        indexes = dict.fromkeys(range(1, indexes + 1), "ALL")
+    projections: Mapping[int, Any] = (
+        dict.fromkeys(range(1, indexes + 1), "ALL") if isinstance(indexes, int) else indexes
+    )
     globals_ = {
-        f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK", project=project) for n, project in indexes.items()
+        f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK", project=project) for n, project in projections.items()
     }
     options = {"name": "things"} | ({} if stream is None else {"stream": stream})
     table = types.new_class("Things", (Table,), options, lambda body: body.update(globals_))

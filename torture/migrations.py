@@ -210,7 +210,7 @@ class Call(Actor):
     def __init__(
         self, world: World, side: Name, plan: Plan[Any], context: Context, *, is_served: bool
     ) -> None:
-        self.side = side
+        self.side: Name = side
         self.is_served = is_served
         super().__init__(world, flat(plan, context))
 
@@ -229,7 +229,7 @@ class Executor(Actor):
 
     def __init__(self, world: World, command: Command, *, is_safe: bool) -> None:
         chance = world.chance
-        self.command = command
+        self.command: Command = command
         self.fence = 0
         self.sent = 0
         self.is_stalled = False
