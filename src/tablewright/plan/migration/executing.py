@@ -34,7 +34,7 @@ from tablewright.plan.migration.awaiting import (
     is_reached,
 )
 from tablewright.plan.migration.new_keys import NewKeys
-from tablewright.plan.migration.orphans import delete_orphans, find_orphans
+from tablewright.plan.migration.orphans import delete_orphans
 from tablewright.plan.migration.problems import ProblemItems
 from tablewright.plan.migration.renames import Renames
 from tablewright.plan.migration.revision import (
@@ -269,8 +269,11 @@ class StepRun:
                 for item in found
                 if kind_by_key(table, item).unique is None
             }
-        orphans = yield from find_orphans(table, found, self._work.rewriter, self._context)
-        return (yield from delete_orphans(orphans, self._fence(), self._context))
+        return (
+            yield from delete_orphans(
+                table, found, self._work.rewriter, self._fence(), self._context
+            )
+        )
 
     def _check(self, step: MigrationStep) -> Steps[None]:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
