@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.formats.attributes import codec_of, coded_converter
 from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.pydantic_bridge import constraint_check, is_positive, member_check
@@ -31,7 +34,7 @@ from tablewright.model.attribute import (
     RepeatedPiece,
 )
 from tablewright.model.body import MEMBERS, BodyAttribute
-from tablewright.model.validation import attribute_check, check_fields, decorators_of
+from tablewright.model.validation import attribute_check, check_fields, decorators_of, strict
 from tablewright.values import Value
 
 M = TypeVar("M")
@@ -103,7 +106,11 @@ class EntityDeclaration:
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
-        conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
+        if declared.codec is not None:
+            declared.codec = codec_of(declared.codec, where)
+            conversion = coded_converter(kind, declared.codec, declared.pad, where)
+        else:
+            conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
         _check_role(declared, conversion, where)
         if declared.pad is not None and conversion.tag not in ("N", None):
             raise DeclarationError(
@@ -121,7 +128,7 @@ class EntityDeclaration:
             stored,
             conversion,
             declared.role,
-            default_of(declared),
+            _fitting(default_of(declared), conversion),
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
@@ -139,6 +146,13 @@ class EntityDeclaration:
                 self.maps[name].store(value)
             except InvalidValue as error:
                 raise DeclarationError(f"{where}: {what} is not valid: {error}") from None
+
+    def entering(self, name: str) -> Any:
+        """Return the type that pydantic validates when a value enters, as its codec keeps it."""
+        kind, attribute = strict(self.kinds[name]), self.maps[name]
+        if attribute.converter.cut is None:
+            return kind
+        return Annotated[kind, AfterValidator(attribute.fit)]
 
     # -- keys --------------------------------------------------------------------------------
 
@@ -256,11 +270,20 @@ class EntityDeclaration:
                     f"{where}: {name!r} is {kind}, which cannot be a key of DynamoDB; use a text, "
                     "a number or bytes"
                 )
+            if natural.state:
+                raise DeclarationError(
+                    f"{where}: {name} is stored {natural.state}, so no query finds it by a value; "
+                    "use another attribute as the key"
+                )
             return natural_part(name, natural, is_positive=is_positive(self.kinds[name]))
+        formats, is_codec = piece.formats, False
+        if not formats and declared.codec is not None:
+            formats, is_codec = declared.codec.chain, True
         return make_part(
             name,
             kind,
-            piece.formats,
+            formats,
+            keeps_value=is_codec,
             pad=declared.pad,
             delimiter=delimiter,
             where=where,
@@ -387,6 +410,19 @@ def default_of(declared: Attr[Any]) -> Any:
         shared = not isinstance(value, (list, dict, set))
         return lambda: value if shared else copy.deepcopy(value)
     return None
+
+
+def _fitting(make: Any, conversion: Converter) -> Any:
+    """Return the function that creates a default as the codec of its attribute keeps it."""
+    cut = conversion.cut
+    if make is None or cut is None:
+        return make
+
+    def fitted() -> Any:
+        value = make()
+        return None if value is None else cut(value)
+
+    return fitted
 
 
 def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:

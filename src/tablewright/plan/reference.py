@@ -161,12 +161,17 @@ class Size(Generic[E]):
 
     def _call(self, comparator: str, check: Callable[[int], bool], *sizes: int) -> Condition[E]:
         held: Any = self._held
+        if isinstance(held, Ref) and held.converter.codec:
+            check_stored_form(held, "size")
         return condition.CompareSize(held, comparator, check, *sizes)
 
 
 def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
+    if isinstance(held, Ref) and held.converter.codec:
+        check_stored_form(held, comparator)
     if isinstance(value, Held):
         other: Any = value
+        _check_alike(held, other)
         return condition.CompareAttributes(held, comparator, other)
     return condition.Compare(held, comparator, value)
 
@@ -174,7 +179,53 @@ def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
 def _call(
     held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
 ) -> Condition[E]:
+    if isinstance(held, Ref) and held.converter.codec:
+        check_stored_form(held, function)
     return condition.Predicate(function, held, check, *values)  # type: ignore[arg-type]
+
+
+_EXISTENCE = ("attribute_exists", "attribute_not_exists")
+_RANGES = ("<", "<=", ">", ">=", "BETWEEN")
+_PARTS = ("begins_with", "contains", "size")
+
+
+def check_stored_form(held: Ref[Any, Any], function: str) -> None:
+    """Raise DeclarationError for a condition that DynamoDB cannot decide by a codec's values."""
+    stored, form = held.converter, held.converter.codec.format(held.label)
+    if stored.state and function not in _EXISTENCE:
+        raise DeclarationError(
+            f"{held.where} is stored {stored.state}, so DynamoDB cannot compare it; use exists() "
+            "or not_exists(), or compare it after the read"
+        )
+    if function in _RANGES and not stored.is_ordered:
+        raise DeclarationError(
+            f"{held.where} is stored as {form}, whose values do not sort as those of the attribute "
+            "do, so a range of them means nothing; compare it with == or in_()"
+        )
+    if function in _PARTS:
+        raise DeclarationError(
+            f"{held.where} is stored as {form}, and {function} would be about the stored value; "
+            "compare it with == or in_()"
+        )
+
+
+def _check_alike(held: Any, other: Any) -> None:
+    """Raise DeclarationError for two attributes whose stored values cannot be compared."""
+    codecs = [each.converter.codec for each in (held, other) if isinstance(each, Ref)]
+    if len(set(codecs)) > 1:
+        raise DeclarationError(
+            f"{held!r} and {other!r} are stored in different forms, so DynamoDB cannot compare "
+            "them; give both the same codec="
+        )
+
+
+def _check_whole(held: Any, what: str) -> None:
+    """Raise InvalidValue for a change of a part of a value that a codec stores as one."""
+    if held.converter.codec:
+        raise InvalidValue(
+            f"{held.where} is stored as {held.converter.codec.format(held.label)}, in one value; "
+            f"{what} cannot change a part of it: use set(…)"
+        )
 
 
 class Ref(Comparable[E, T]):
@@ -326,6 +377,7 @@ class Ref(Comparable[E, T]):
     def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
     def increment(self, amount: Any) -> Change[E]:
         """Add to a number; a missing number counts from 0."""
+        _check_whole(self, "increment()")
         if self.converter.tag not in (None, "N"):
             raise InvalidValue(f"{self.where} is not a number; increment() adds to numbers only")
         return change.Increment(self, self.attribute, amount)
@@ -338,6 +390,7 @@ class Ref(Comparable[E, T]):
     def add_to_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
     def add_to_set(self, members: Any) -> Change[E]:
         """Add members to a set."""
+        _check_whole(self, "add_to_set()")
         if self.check_member is not None and not isinstance(members, Symbol):
             checked = list(map(self.check_member, members))
             members = members if contains_symbol(members) else type(members)(checked)
@@ -351,6 +404,7 @@ class Ref(Comparable[E, T]):
     def remove_from_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
     def remove_from_set(self, members: Any) -> Change[E]:
         """Remove members from a set."""
+        _check_whole(self, "remove_from_set()")
         return change.RemoveFromSet(self, self.attribute, members)
 
     def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
@@ -373,6 +427,7 @@ class Ref(Comparable[E, T]):
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
+    _check_whole(held, "append() or prepend()")
     if held.converter.tag not in (None, "L"):
         raise InvalidValue(f"{held.where} is not a list; append() and prepend() add to lists only")
     check = held.check_member
@@ -380,6 +435,11 @@ def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
 
 
 def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
+    if ref.converter.codec:
+        raise DeclarationError(
+            f"{ref.where} is stored as {ref.converter.codec.format(ref.label)}, in one value; "
+            "DynamoDB knows no path inside of it: read the entity, and set the whole value"
+        )
     kind: Any = ref.converter.kind
     path, where, removable = ref.stored_path, ref.where, None
     check: Check | None = None

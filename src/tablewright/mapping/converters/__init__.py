@@ -45,7 +45,12 @@ from tablewright.mapping.converters.containers import (
     root_model,
     typed_dict,
 )
-from tablewright.mapping.converters.conversion import Build, Converter, through
+from tablewright.mapping.converters.conversion import (
+    Build,
+    Converter,
+    through,
+    unsuitable,
+)
 from tablewright.mapping.converters.dynamic import anything, enum, literal, through_pydantic, union
 from tablewright.mapping.converters.scalars import SCALARS, integer, text
 
@@ -74,7 +79,16 @@ def converter(annotation: Any, where: str) -> Converter:
 def _make(annotation: Any, where: str, build: Build) -> Converter:
     origin = get_origin(annotation)
     if origin in (typing.Annotated, typing.Required, typing.NotRequired):
-        return build(get_args(annotation)[0], where)
+        kind, *added = get_args(annotation)
+        for each in added:
+            if isinstance(each, (pydantic.PlainSerializer, pydantic.WrapSerializer)):
+                raise unsuitable(
+                    where,
+                    kind,
+                    f"{type(each).__name__} would change its JSON, and not what is stored: write "
+                    "attr(codec=…) for the stored form, or @field_serializer for the JSON",
+                )
+        return build(kind, where)
     if isinstance(annotation, typing.NewType):
         return build(annotation.__supertype__, where)
     if origin is None and annotation in _SIMPLE:
