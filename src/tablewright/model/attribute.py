@@ -293,6 +293,11 @@ class Formatted(Piece[T]):
     """An attribute in another format."""
 
     def __init__(self, piece: Piece[Any], how: Format) -> None:
+        if isinstance(piece, Format):
+            raise DeclarationError(
+                f"{how.label.format('…')} takes an attribute, and not a codec: what it writes does "
+                "not keep the value or its order; store the attribute as it is, and use it in a key"
+            )
         if not isinstance(piece, Piece):
             raise DeclarationError(f"{how.label.format('…')} takes an attribute, not {piece!r}")
         self.declared = piece.declared

@@ -36,6 +36,11 @@ def codec_of(given: Any, where: str) -> Format[Any]:
     """Return the format of `codec=`: one of ours, or one made of a codec of the user."""
     if isinstance(given, Format):
         return given
+    if isinstance(given, type):
+        raise DeclarationError(
+            f"{where}: attr(codec={given.__name__}) is a class; make an object of it: "
+            f"attr(codec={given.__name__}(…))"
+        )
     if callable(given) and not hasattr(given, "encode"):
         name = getattr(given, "__name__", repr(given))
         raise DeclarationError(
@@ -65,25 +70,12 @@ def coded_converter(annotation: Any, codec: Format[Any], pad: int | None, where:
             else:
                 made = _transformed(kind, each.transform, where)
         if made is None:
-            _refuse_part_of_value(notation)
             made = _written_by(notation, kind, form, where)
     except DeclarationError as error:
         shown = form.format(where.partition(".")[2])
         raise DeclarationError(f"{where}: {shown} {error.message}") from None
     made = dataclasses.replace(made, codec=form)
     return optional(made) if type(None) in get_args(unannotated(annotation)) else made
-
-
-def _refuse_part_of_value(notation: Notation) -> None:
-    if notation.derive is not None:
-        raise DeclarationError(
-            "keeps a part of the value only; use it in a key, and store the attribute as it is"
-        )
-    if notation.is_descending:
-        raise DeclarationError(
-            "sorts in the other direction than the values; use it in a key, and store the "
-            "attribute as it is"
-        )
 
 
 def _written_by(notation: Notation, kind: Any, form: str, where: str) -> Converter:
