@@ -157,6 +157,11 @@ class KeyMap:
         #: For each number of bound arguments in the sort key: what they determine.
         self._bindings = self._make_bindings(sort)
 
+    @property
+    def part_names(self) -> frozenset[str]:
+        """The attributes that the key contains, without those of its condition."""
+        return frozenset(part.attribute for part in self.parameters)
+
     def _make_bindings(self, sort: Mapping[str, Template]) -> list[_Binding]:
         bindings: list[_Binding] = []
         bound = self.partition_arity
