@@ -41,6 +41,7 @@ from tablewright.formats import (
     epoch_millis,
     epoch_seconds,
     fixed_point,
+    fixed_width,
     hour,
     iso,
     json_text,
@@ -190,7 +191,9 @@ class Stored(Entity, table=Log):
     shade: Attr[Shade] = attr(codec=enum_name(), default=Shade.DARK)
     tags: Attr[list[str]] = attr(codec=json_text(), default_factory=list)
     note: Attr[str] = attr(codec=compressed(), default="")
+    day: Attr[str] = attr(codec=fixed_width(10), default="2026-01-15")
     primary = key("Stored" / at, enum_name(shade) / text(is_open) / position)
+    by_day = unique("DAY" / fixed_width(day, 10))
 
 
 def attributes_with_codecs_are_typed() -> None:

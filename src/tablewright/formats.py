@@ -12,7 +12,7 @@ an attribute are stored, and written in keys.
 
     moments     day  hour  week  year_month  year  iso *  epoch_seconds *  epoch_millis *
     numbers     padded *  fixed_point *
-    texts       lower  upper  casefold  truncated
+    texts       lower  upper  casefold  truncated  fixed_width *
     any value   descending  shard  coded (with a codec of your own)  text *  enum_name *
     types       number *  binary *: a key or an attribute of type N or B
     codecs      json_text *  compressed *: of attributes only                   * also a codec
@@ -47,6 +47,7 @@ __all__ = [
     "epoch_millis",
     "epoch_seconds",
     "fixed_point",
+    "fixed_width",
     "hour",
     "iso",
     "json_text",
@@ -160,6 +161,17 @@ def fixed_point(number: Any, digits: int, places: Any = None) -> Any:
     if isinstance(number, int):
         number, digits, places = None, number, digits
     return _formatted(number, numbers.fixed_point(digits, places))
+
+
+@overload
+def fixed_width(text: AnyText[Text], width: int) -> Formatted[str]: ...
+@overload
+def fixed_width(text: int) -> Format[str]: ...
+def fixed_width(text: Any, width: Any = None) -> Any:
+    """Write a text that always has this many characters: `2026-01-15`. Ranges can be queried."""
+    if isinstance(text, int):
+        text, width = None, text
+    return _formatted(text, codecs.fixed_width(width))
 
 
 def lower(text: AnyText[Text]) -> Formatted[str]:

@@ -283,7 +283,7 @@ class KeyMap:
         if following is None or not following.part.is_exact:
             return False
         if not following.template.is_text:
-            return True
+            return following.part.is_ordered or comparison == "="
         if comparison == "begins_with":
             return following.part.is_free_text
         return following.part.is_ordered and following.is_in_order

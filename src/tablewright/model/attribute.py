@@ -36,7 +36,8 @@ from tablewright.mapping.attributes import AttributeMap, Role
 from tablewright.mapping.formats.codecs import Decodes
 from tablewright.mapping.notation import Format
 from tablewright.mapping.paths import path_format
-from tablewright.plan.reference import Comparable, Ref
+from tablewright.plan.comparable import Comparable
+from tablewright.plan.reference import Ref
 from tablewright.values import Value
 
 E = TypeVar("E")

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
@@ -106,6 +107,11 @@ class EntityDeclaration:
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
+        for each in get_args(kind)[1:] if get_origin(kind) is Annotated else ():
+            if isinstance(each, FieldInfo) and (each.alias or each.validation_alias):
+                raise DeclarationError(
+                    f"{where}: Field(alias=…) does not name what is stored; write attr(name=…)"
+                )
         if declared.codec is not None:
             declared.codec = codec_of(declared.codec, where)
             conversion = coded_converter(kind, declared.codec, declared.pad, where)
@@ -163,12 +169,9 @@ class EntityDeclaration:
         attribute: str,
         parameters: dict[tuple[str, str], int],
         delimiter: Delimiter,
-        *,
-        sorts: bool,
     ) -> Template:
         """Return the template of one key attribute; `parameters` numbers the arguments of calls."""
         natural = self._natural(path, attribute)
-        known = set(parameters)
         pieces: list[str | KeyPart] = []
         slots: list[int] = []
         for piece in path.pieces:
@@ -194,8 +197,6 @@ class EntityDeclaration:
                     f"{where}: {made.label} is in the key twice; write {made.label}.again the "
                     "second time"
                 )
-            if sorts and not made.is_ordered and identity not in known and natural is None:
-                raise DeclarationError(f"{where}: {_unordered(made)}")
             slots.append(parameters.setdefault(identity, len(parameters)))
             pieces.append(made)
         template = Template(
@@ -319,14 +320,12 @@ class EntityDeclaration:
             )
         parameters: dict[tuple[str, str], int] = {}
         sides = []
-        for names, paths, sorts in zip(attributes, (partition, sort), (False, True), strict=True):
+        for names, paths in zip(attributes, (partition, sort), strict=True):
             if len(names) > 1 or len(paths) > 1:
                 self._check_natural(where, names, paths)
             sides.append(
                 {
-                    attribute: self.template(
-                        path, where, attribute, parameters, separator, sorts=sorts
-                    )
+                    attribute: self.template(path, where, attribute, parameters, separator)
                     for attribute, path in zip(names, paths, strict=True)
                 }
             )
@@ -385,18 +384,6 @@ def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
     if is_whole and type(piece) is int:
         return str(piece)
     return piece if isinstance(piece, str) else None
-
-
-def _unordered(part: KeyPart) -> str:
-    if issubclass(part.notation.kind, int):
-        return (
-            f"{part.label} is an int without pad=…, so 10 sorts before 9; write "
-            f"{part.attribute}: Attr[int] = attr(pad=…)"
-        )
-    return (
-        f"the texts of {part.label} do not sort as its values do, so no range can be queried; use "
-        "it in the partition key, or declare its codec with ordered = True if it is"
-    )
 
 
 def default_of(declared: Attr[Any]) -> Any:

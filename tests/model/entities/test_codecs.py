@@ -26,6 +26,7 @@ from tablewright import (
     connect,
     create,
     created_at,
+    explain,
     index,
     key,
     updated_at,
@@ -40,6 +41,7 @@ from tablewright.formats import (
     epoch_millis,
     epoch_seconds,
     fixed_point,
+    fixed_width,
     iso,
     json_text,
     lower,
@@ -92,6 +94,7 @@ STORED: list[tuple[Any, Any, Any, dict[str, Any]]] = [
     (Decimal, fixed_point(4, 2), Decimal("12.5"), {"S": "0012.50"}),
     (float, text(), 0.1, {"S": "0.1"}),
     (int, padded(6), 7, {"S": "000007"}),
+    (str, fixed_width(3), "abc", {"S": "abc"}),
     (int, text(), -7, {"S": "-7"}),
     (bool, text(), True, {"S": "true"}),
     (bool, number(), True, {"N": "1"}),
@@ -339,6 +342,37 @@ def test_a_key_refuses_a_transformed_attribute() -> None:
         class Natural(Entity, table=new_table(sk="note")):
             note: Attr[str] = attr(codec=json_text())
             primary = key("X", note)
+
+
+def test_no_range_is_queried_by_a_key_whose_texts_do_not_sort() -> None:
+    class Priced(Entity, table=new_table(sk="price")):
+        price: Attr[Decimal] = attr(codec=text())
+        primary = key("X", price)
+
+    assert explain(Priced.primary.within().eq(Decimal(7))).condition == 'PK="X" AND price="7"'
+    with pytest.raises(DeclarationError, match="do not sort as its values do, so no range"):
+        Priced.primary.within().gt(Decimal(7))
+
+
+def test_a_text_of_a_fixed_width_sorts_before_other_parts() -> None:
+    table = new_table("days")
+
+    class Visit(Entity, table=table):
+        day: Attr[str] = attr()
+        guest: Attr[str] = attr()
+        primary = key("VISITS", "ON" / fixed_width(day, 10) / guest)
+
+    db = connect(":memory:", table)
+    for day, guest in (("2026-01-14", "ann"), ("2026-01-15", "ann b"), ("2026-02-01", "cy")):
+        db.run(create(Visit(day=day, guest=guest)))
+    january = Visit.primary.within().between("2026-01-15", "2026-01-31")
+    assert [each.guest for each in db.run(january)] == ["ann b"]
+    assert [each.guest for each in db.run(Visit.primary.within().gt("2026-01-14"))] == [
+        "ann b",
+        "cy",
+    ]
+    with pytest.raises(InvalidValue, match="has not 10 characters"):
+        db.run(create(Visit(day="2026-1-5", guest="ann")))
 
 
 def test_a_list_in_one_text_is_saved_when_it_changed_in_place() -> None:

@@ -28,7 +28,15 @@ from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters.conversion import name_of
-from tablewright.mapping.language import DIGITS, NOTHING, Chars, Language, Repeat, characters
+from tablewright.mapping.language import (
+    ANY_CHARACTER,
+    DIGITS,
+    NOTHING,
+    Chars,
+    Language,
+    Repeat,
+    characters,
+)
 from tablewright.mapping.notation import (
     UPPERCASE,
     Format,
@@ -194,6 +202,26 @@ def _read_float(written: str) -> float:
     if Decimal(repr(number)) != Decimal(written):
         raise ValueError("it would be rounded")
     return number
+
+
+def fixed_width(width: int) -> Format[str]:
+    """Return the format of texts that all have the same length, and so sort before other parts."""
+    if width < 1:
+        raise DeclarationError(f"fixed_width(…, {width}): the width is at least 1")
+
+    def apply(inner: Notation) -> Notation:
+        require_kind(inner, str)
+
+        def encode(value: Any) -> str:
+            written = inner.encode(value)
+            if len(written) != width:
+                raise InvalidValue(f"is {value!r}, which has not {width} characters")
+            return written
+
+        language = Repeat(ANY_CHARACTER, width, width)
+        return replace(inner, encode=encode, language=language, is_free_text=False)
+
+    return Format(f"fixed_width({{}}, {width})", apply)
 
 
 def _named(inner: Notation) -> Notation:

@@ -37,6 +37,7 @@ _FORMATS: dict[str, Callable[..., Format[Any]]] = {
     "epoch_millis": lambda: moments.MILLIS,
     "padded": numbers.padded,
     "fixed_point": numbers.fixed_point,
+    "fixed_width": codecs.fixed_width,
     "number": lambda: numbers.NUMBER,
     "binary": lambda: numbers.BINARY,
     "text": _text,
