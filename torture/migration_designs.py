@@ -30,7 +30,7 @@ from tablewright import (
     updated_at,
     version,
 )
-from tablewright.formats import compressed, lower, text
+from tablewright.formats import compressed, lower, text, upper
 
 #: Plain values by the names of the harness: "tid", "state", "n", "email", "note".
 Record: TypeAlias = dict[str, Any]
@@ -73,6 +73,24 @@ class Side:
     other: Any = None
     #: The variants of the entity: of things with even and with odd ids.
     variants: tuple[Any, ...] = ()
+    #: Whether things have the attribute `group`, and whether their primary keys begin with it.
+    has_groups: bool = False
+    is_keyed_by_group: bool = False
+
+    def primary(self, tid: str) -> Any:
+        """Return the plan that gets a thing."""
+        arguments = (group(tid), tid) if self.is_keyed_by_group else (tid,)
+        return self.entity.primary(*arguments)
+
+    def find(self, place: str, value: Any) -> Any:
+        """Return the query of a place in an index, or of the things of a group."""
+        if place == "primary":
+            return self.entity.primary.within(value)
+        return getattr(self.entity, place)(value)
+
+    def looked_up(self, record: Record, by: str) -> Any:
+        """Return the value by which a lookup finds a record."""
+        return group(record["tid"]) if by == "group" else self.expected(record)[by]
 
     def expected(self, record: Record) -> Record:
         """Return what this version reads of a record."""
@@ -99,6 +117,8 @@ class Side:
             for name, value in record.items()
             if name in self.names
         }
+        if self.has_groups:
+            values["group"] = group(record["tid"])
         is_odd = not is_even(record)
         entity = self.variants[is_odd] if self.variants else self.entity
         return entity(tid=record["tid"], **values)
@@ -126,6 +146,10 @@ class Pair:
     new: Side
     #: The places that the new version cannot read before all items are rewritten.
     unready: frozenset[str] = frozenset()
+    #: Whether an item is carried over that an old program writes after it should have ended.
+    allows_stragglers: bool = True
+    #: Whether programs of the new version run before, during and after `apply`.
+    never_pauses: bool = False
 
 
 Attributes: TypeAlias = dict[str, tuple[Any, Any]]
@@ -144,6 +168,7 @@ def side(
     has_events: bool = False,
     has_other: bool = False,
     stream: Any = None,
+    primary: Callable[[Any], Any] | None = None,
     **rest: Any,
 ) -> Side:
     """Declare a version: a table with an entity of these attributes, or with its two variants."""
@@ -158,7 +183,7 @@ def side(
         generic: Any = Attr
         body["__annotations__"] = {name: generic[kind] for name, (kind, _) in declared.items()}
         body.update({name: value for name, (_, value) in declared.items()})
-        body["primary"] = key("THING" / handles.tid, "THING")
+        body["primary"] = (primary or _usual_key)(handles)
         body.update(parts(table, handles))
 
     arguments = {"table": table} | (
@@ -170,9 +195,20 @@ def side(
             types.new_class(name, (entity,), {"renamed_from": renamed_from, "renamed_when": rule})
             for name, rule in (("Even", is_even), ("Odd", lambda item: not is_even(item)))
         )
-    plain = {name: name for name, (_, value) in attributes.items() if not value.role}
+    plain = {
+        name: name for name, (_, value) in attributes.items() if not value.role and name != "group"
+    }
     other = _other(table) if has_other else None
     return Side(table, entity, names or plain, event=event, other=other, **rest)
+
+
+def _usual_key(a: Any) -> Any:
+    return key("THING" / a.tid, "THING")
+
+
+def group(tid: str) -> str:
+    """Return the group of a thing: half of them are in each."""
+    return "gh"[ord(tid[-1]) % 2]
 
 
 def is_even(record: Record) -> bool:
@@ -421,6 +457,8 @@ def pairs() -> list[Pair]:
                 uniques={"email": "mail"},
                 renamed_from=("Even", "Odd"),
             ),
+            # What an old program writes to an item of the new version has no former type.
+            allows_stragglers=False,
         ),
         Pair("unique added", plain(), reserved()),
         Pair("unique removed", reserved(), plain()),
@@ -521,6 +559,107 @@ def pairs() -> list[Pair]:
                 filled={"note": lambda record: f"of {record['tid']}"},
             ),
             unready=by_email_only,
+        ),
+        *moved_pairs(),
+    ]
+
+
+def _key_of(literal: str, **options: Any) -> Callable[[Any], Any]:
+    return lambda a: key(literal / a.tid, literal, **options)
+
+
+def _key_in_group(partition: str, sort: str) -> Callable[[Any], Any]:
+    return lambda a: key(partition / a.group, sort / a.tid)
+
+
+def in_groups(
+    partition: str,
+    sort: str,
+    attributes: Attributes | None = None,
+    parts: Parts = by_state,
+    *,
+    fill: bool = False,
+    **rest: Any,
+) -> Side:
+    """Return a version whose primary keys begin with the group of a thing."""
+    value = attr(fill=lambda item: group(item["tid"])) if fill else attr()
+    return side(
+        (attributes or base()) | {"group": (str, value)},
+        parts,
+        primary=_key_in_group(partition, sort),
+        has_groups=True,
+        is_keyed_by_group=True,
+        lookups=(*STATE, Lookup("primary", "group")),
+        **rest,
+    )
+
+
+def moved_pairs() -> list[Pair]:
+    """Return a pair for each way in which a primary key changes."""
+
+    def moved(name: str, old: Side, new: Side, *unready: str, never_pauses: bool = True) -> Pair:
+        places = frozenset(unready)
+        return Pair(name, old, new, places, allows_stragglers=False, never_pauses=never_pauses)
+
+    def with_events(table: Any, a: Any) -> dict[str, Any]:
+        return _history(table, a) | {"mail": unique("MAIL" / a.email)}
+
+    def busy(**rest: Any) -> Side:
+        return side(
+            base(v=(int, version())),
+            with_events,
+            lookups=STATE,
+            has_events=True,
+            uniques={"email": "mail"},
+            volatile=frozenset({"v"}),
+            **rest,
+        )
+
+    def renamed(table: Any, a: Any) -> dict[str, Any]:
+        return {
+            "by_state": index(table.gsi1, "STATE" / a.status, a.n),
+            "mail": unique("MAIL" / a.email),
+        }
+
+    return [
+        moved("primary literal changed", plain(), plain(primary=_key_of("ITEM"))),
+        moved("primary delimiter changed", plain(), plain(primary=_key_of("THING", delimiter="|"))),
+        moved(
+            "primary format changed",
+            plain(),
+            plain(primary=lambda a: key("THING" / upper(a.tid), "THING")),
+            never_pauses=False,
+        ),
+        moved("things with events moved", busy(), busy(primary=_key_of("ITEM"))),
+        moved("group added to the key", plain(), in_groups("GROUP", "THING", fill=True), "primary"),
+        moved(
+            "group removed from the key",
+            in_groups("GROUP", "THING"),
+            side(base(group=(str, attr())), by_state, lookups=STATE, has_groups=True),
+            never_pauses=False,
+        ),
+        moved("groups moved", in_groups("GROUP", "THING"), in_groups("TEAM", "ITEM")),
+        moved("sort key changed", in_groups("GROUP", "THING"), in_groups("GROUP", "ITEM")),
+        moved(
+            "everything about the key",
+            reserved(),
+            in_groups(
+                "TEAM",
+                "ITEM",
+                {
+                    "status": (str, attr(renamed_from="state")),
+                    "n": (int, attr(pad=5)),
+                    "email": (str, attr()),
+                },
+                renamed,
+                fill=True,
+                names={"state": "status", "n": "n", "email": "email"},
+                type_name="Item",
+                renamed_from="Thing",
+                uniques={"email": "mail"},
+            ),
+            "primary",
+            never_pauses=False,
         ),
     ]
 

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.evolve import AssessedPlan, AssessedStep
-from tablewright.plan.migration.admission import runs_in_transition
 from tablewright.plan.migration.awaiting import awaited
 from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
-from tablewright.plan.migration.steps import MigrationStep
 from tablewright.presentation.values import plural, size_text
 from tablewright.publish.changes_text import REFUSED, cost_text
 
@@ -69,12 +67,11 @@ def assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
     )
 
 
-def deployment(
-    changes: Sequence[DesignChange], steps: Sequence[MigrationStep], done: int = 0
-) -> str:
-    """Return when programs of the old and the new version can run; `done` steps are carried out."""
-    names = [each.name for each in steps]
-    if "await-programs" in names[:done] and all(map(runs_in_transition, changes)):
+def deployment(plan: MigrationPlan) -> str:
+    """Return when programs of the old and the new version can run."""
+    changes, names = plan.changes, [each.name for each in plan.steps]
+    waits = [each for each in plan.waits_for_items if each.need is not Need.TABLE_UPDATE]
+    if "await-programs" in names[: plan.done] and not plan.waits_for_items:
         return "Programs of the old version have ended. Those of the new version can connect."
     if "await-programs" not in names:
         return (
@@ -85,8 +82,7 @@ def deployment(
         "Programs of the old version can run until the step `await-programs`; from then on they "
         "raise DesignMismatch."
     )
-    is_deployable = all(each.need is Need.TABLE_UPDATE or each.is_deployable for each in changes)
-    if is_deployable or names[names.index("await-programs") + 1] == "verify":
+    if all(each.need is Need.TABLE_UPDATE or each in plan.runs_before for each in changes):
         start = "as soon as its indexes exist" if "create-index" in names else "at once"
         refused = [error for need, error in REFUSED.items() if any(c.need is need for c in changes)]
         until = f" Until the last step, {' and '.join(refused)}." if refused else ""
@@ -94,7 +90,7 @@ def deployment(
             f"Programs of the new version can connect {start}, beside those of the old one.{until} "
             f"{ends}"
         )
-    if all(each.need is Need.TABLE_UPDATE or runs_in_transition(each) for each in changes):
+    if not waits:
         meanwhile = ", while the items are rewritten" if "rewrite" in names else ""
         return (
             f"{ends} Programs of the new version can connect when that step is done{meanwhile}. So "

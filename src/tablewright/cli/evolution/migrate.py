@@ -395,7 +395,7 @@ def _print_plan(
         console.print()
     for name in plan.unfilled:
         print_text(console, f"{name} is required and has no fill=: {migration_text.UNFILLED}")
-    print_text(console, migration_text.deployment(plan.changes, plan.steps, plan.done))
+    print_text(console, migration_text.deployment(plan))
 
 
 def _print_removal(plan: MigrationPlan) -> None:

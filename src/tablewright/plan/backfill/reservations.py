@@ -89,8 +89,12 @@ class Claim(Struct, frozen=True):
         return names_owner(self.entity, self.unique)
 
     def owns(self, found: Item) -> bool:
-        """Return whether a stored sentinel is that of the item."""
-        names = [attribute.stored for attribute in self.unique.owned_by]
+        """Return whether a stored sentinel is that of the item.
+
+        It may lack a part of the primary key that items of the version before did not have.
+        """
+        names = [each.stored for each in self.unique.owned_by if each.stored in found]
+        names = names or [each.stored for each in self.unique.owned_by]
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def is_current(self, found: Item) -> bool:

@@ -33,6 +33,7 @@ from tablewright.plan.migration.awaiting import (
     awaited,
     is_reached,
 )
+from tablewright.plan.migration.new_keys import NewKeys
 from tablewright.plan.migration.orphans import delete_orphans, find_orphans
 from tablewright.plan.migration.revision import (
     Command,
@@ -153,7 +154,7 @@ class StepRun:
                 yield from self._await(step)
             case "check":
                 yield from self._check(step)
-            case "await-programs":
+            case "await-programs" | "await-new-keys":
                 yield from self._executor.wait_for_programs(self._program_seconds)
             case "create-index":
                 wanted = [each for each in structure.global_indexes if each.name == step.part]
@@ -217,12 +218,12 @@ class StepRun:
         if is_removed or self._useless.get(item_identity(self._table.key(item))) == item:
             return ItemRewrite(item, {}, sorted({*item} - {*self._table.attributes}))
         entity, made = rewriter.entity_of(item), rewriter.change(item)
-        names = [] if entity is None else leftovers.attributes_of(entity, item)
+        names = leftovers.attributes_of(entity, item)
         if not names:
             return made
-        values = ({} if made is None else made.values) | dict.fromkeys(names)
-        watched = {*(() if made is None else made.watched), *names}
-        return ItemRewrite(item, values, sorted(watched))
+        made = made or ItemRewrite(item, {}, [])
+        watched = sorted({*made.watched, *names})
+        return replace(made, values=made.values | dict.fromkeys(names), watched=watched)
 
     def _delete_orphans(self, step: MigrationStep, items: Iterable[Item]) -> Steps[int]:
         """Delete the sentinels of a page whose items do not have the value; return how many."""
@@ -244,6 +245,7 @@ class StepRun:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
         problems: list[str] = []
         count = items = 0
+        new_keys = NewKeys(self._table, self._executor.name, self._work.rewriter)
         reservations = Reservations(
             step.name, self._pace, dry_run=True, rewrite=self._rewrite_claimed
         )
@@ -251,13 +253,17 @@ class StepRun:
         while True:
             page = yield from read_page(self._context, self._table, last)
             claims: list[Claim] = []
+            refused: list[str] = []
             for item in page.items:
                 try:
                     found = self._work.rewriter.rewrite(item)
                     claims += [] if found is None else claims_of(*found)
+                    refused += [] if found is None else new_keys.add(item, *found)
                 except UnreadableItem as error:
-                    count += 1
-                    problems += [str(error)] * (len(problems) < LISTED)
+                    refused.append(str(error))
+            refused += yield from new_keys.find_taken(self._context)
+            count += len(refused)
+            problems += refused[: LISTED - len(problems)]
             yield from self._reserve(reservations, claims)
             items += page.scanned_count
             self._report(step, items, 0)

@@ -38,9 +38,11 @@ from tablewright.plan.migration.admission import (
     ending_changes,
     item_changes,
     runs_before,
+    waits_for_items,
 )
 from tablewright.plan.migration.executing import Report, StepRun, Version, Work
-from tablewright.plan.migration.key_changes import key_changes, refuse_unreadable_keys
+from tablewright.plan.migration.key_changes import refuse_unreadable_keys
+from tablewright.plan.migration.moves import refuse_moves
 from tablewright.plan.migration.renames import refuse_renames, renames_in
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
@@ -99,6 +101,8 @@ class MigrationPlan(Struct, frozen=True):
     done: int = 0
     #: The changes with which programs of the new version may run beside those of the old one.
     runs_before: tuple[DesignChange, ...] = ()
+    #: The changes with which they wait until all items are rewritten.
+    waits_for_items: tuple[DesignChange, ...] = ()
 
 
 #: What a step raises that finds a problem; another run may begin at once.
@@ -252,9 +256,14 @@ def plan_of(work: Work, revision: Revision) -> MigrationPlan:
         () if work.command == "apply" else work.leftovers.lost_values,
         unfilled(work.changes, work.version.table) if work.command == "apply" else (),
         0 if work.state is None else work.state.done,
-        tuple(each for each in work.changes if runs_before(each, work.version.table))
+        tuple(
+            each
+            for each in work.changes
+            if runs_before(each, work.version.table, work.rewriter.moves)
+        )
         if work.command == "apply"
         else (),
+        tuple(waits_for_items(work.changes, work.rewriter.moves)),
     )
 
 
@@ -282,10 +291,10 @@ class Apply(Migration):
                 for each in apply_steps(since, version.structure, found)
                 if each.name in ("verify", "switch")
             ]
-            renames = renames_in(since)
-            keys = key_changes(revision.previous, design, renames)
-            rewriter = Rewriter(version.table, renames, keys, keeps_new=True, keeps_former=True)
-            previous = revision.previous
+            renames, previous = renames_in(since), revision.previous
+            rewriter = Rewriter(
+                version.table, previous, design, renames, keeps_new=True, keeps_former=True
+            )
         else:
             if changes and revision.previous is not None:
                 raise MigrationRefused(
@@ -296,14 +305,14 @@ class Apply(Migration):
             if not changes and [each.name for each in steps] == ["switch"]:
                 steps = []
             renames, previous = renames_in(changes), stored
-            keys = key_changes(stored, design, renames)
+            rewriter = Rewriter(version.table, stored, design, renames, keeps_former=True)
             refuse_renames(version.table, stored, changes, renames)
-            refuse_unreadable_keys(version.table, keys)
+            refuse_unreadable_keys(version.table, rewriter.keys)
+            refuse_moves(version.table, rewriter.moves)
             ending = ending_changes(found.name, previous, design)
             if steps and ending:
                 is_rolling = all(runs_before(each, version.table) for each in ending)
                 steps = with_await(steps, until_verify=is_rolling)
-            rewriter = Rewriter(version.table, renames, keys, keeps_former=True)
         return Work(
             "apply",
             version,
@@ -369,12 +378,7 @@ class Rollback(Migration):
             tuple(changes),
             state.steps if is_begun and state is not None else tuple(steps),
             # Before the items were prepared, only old programs wrote: their values are newer.
-            Rewriter(
-                version.table,
-                renames,
-                key_changes(new, old, renames),
-                keeps_new=revision.previous is None,
-            ),
+            Rewriter(version.table, new, old, renames, keeps_new=revision.previous is None),
             leftovers,
             version.design,
             None,
@@ -433,12 +437,7 @@ class Complete(Migration):
             version,
             tuple(changes),
             tuple(steps) if state is None else state.steps,
-            Rewriter(
-                version.table,
-                renames,
-                key_changes(old, version.design, renames),
-                keeps_new=True,
-            ),
+            Rewriter(version.table, old, version.design, renames, keeps_new=True),
             leftovers,
             version.design,
             None,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -139,12 +139,24 @@ def pair_of(change: DesignChange, pairs: Iterable[TypePair]) -> TypePair:
 # -- which type an item gets -----------------------------------------------------------------------
 
 
+class Matching(Protocol):
+    """The former key of an entity."""
+
+    def matches(self, item: Item) -> bool:
+        """Return whether an item can have it."""
+        ...
+
+
 class TypeChoice:
     """Says which entity of the target version an item belongs to."""
 
-    def __init__(self, table: TableMap, renames: Renames) -> None:
+    def __init__(
+        self, table: TableMap, renames: Renames, formers: Mapping[TypePair, Matching]
+    ) -> None:
+        """Make a choice; `formers` are the keys by which items without a type are recognized."""
         self._table = table
         self._renames = renames
+        self._formers = formers
         self._by_type = {entity.type_name: entity for entity in table.entities}
 
     def choose(self, item: Item) -> tuple[EntityMap, str] | None:
@@ -158,7 +170,12 @@ class TypeChoice:
             for source in self._renames.targets:
                 if item[name] == self._table.type_value(source):
                     return self._target(source, item), source
-        found = self._table.identify(item).stored
+        kind = self._table.identify(item)
+        if kind.is_unknown:
+            for (source, target), former in self._formers.items():
+                if former.matches(item):
+                    return self._by_type[target], source
+        found = kind.stored
         if found is None:
             return None
         entity = found.kind_of(item)

@@ -5,6 +5,7 @@
     enable-stream
     await-programs wait until connected programs of the old version have noticed, and stop
     rewrite        give every item what the new version reads, and keep what the old one reads
+    await-new-keys wait until connected programs of the new version write new primary keys
     verify         read all items again; rewrite those that programs have written meanwhile
     enable-ttl     last of all: from then on, items expire
     switch         record that the items are prepared for the new version
@@ -23,7 +24,7 @@ removes anything that the old version reads before `complete`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -39,6 +40,7 @@ StepName: TypeAlias = Literal[
     "enable-stream",
     "await-programs",
     "rewrite",
+    "await-new-keys",
     "verify",
     "enable-ttl",
     "switch",
@@ -56,6 +58,7 @@ DOES: dict[StepName, str] = {
     "create-index": "create the index {part}, and wait until it is ACTIVE",
     "enable-stream": "enable the stream, with {part}",
     "rewrite": "give every item what the new version reads; what the old one reads stays",
+    "await-new-keys": "wait until connected programs of the new version write its primary keys",
     "verify": "read all items again, and rewrite those that were written meanwhile",
     "enable-ttl": "enable TTL by the attribute {part}; from then on, items expire",
     "switch": "record that the items are prepared for the new version",
@@ -72,6 +75,7 @@ UNDO: dict[StepName, str] = {
     "create-index": "rollback deletes it",
     "enable-stream": "stays enabled",
     "rewrite": "rollback removes what was added",
+    "await-new-keys": "nothing to undo",
     "verify": "rollback removes what was added",
     "enable-ttl": "stays enabled; expired items are lost",
     "switch": "rollback",
@@ -93,11 +97,11 @@ _UNSUPPORTED: dict[str, str] = {
     "ttl-changed": "disable TTL first: declare no ttl(), migrate, and declare it again",
     "stream-changed": "disable the stream first: declare no stream, migrate, and declare it again",
 }
-_MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
-
 
 #: Steps that change nothing that programs of any version use.
 _HARMLESS = frozenset({"check", "create-index", "enable-stream"})
+#: What a step must do for each item.
+_SWEEPING = frozenset({Need.BACKFILL, Need.RESERVATION, Need.REWRITE, Need.MOVES})
 #: The kinds of change after which stored items may lack what reads need.
 _BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
 
@@ -123,9 +127,9 @@ class MigrationStep(Struct, frozen=True):
 def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     """Raise MigrationRefused for changes that cannot be carried out in this table."""
     problems = [
-        f"{each}\n    {_MOVES if each.need is Need.MOVES else _UNSUPPORTED[each.kind.name]}"
+        f"{each}\n    {_UNSUPPORTED[each.kind.name]}"
         for each in changes
-        if each.need is Need.MOVES or each.kind.name in _UNSUPPORTED
+        if each.kind.name in _UNSUPPORTED
     ]
     if problems:
         listed = "\n  ".join(problems)
@@ -144,10 +148,10 @@ def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...
 
 
 def apply_steps(
-    changes: Iterable[DesignChange], wanted: TableDescription, found: TableDescription
+    changes: Collection[DesignChange], wanted: TableDescription, found: TableDescription
 ) -> list[MigrationStep]:
     """Return the steps that prepare a table and its items for a new version."""
-    sweeps = any(each.need in (Need.BACKFILL, Need.RESERVATION, Need.REWRITE) for each in changes)
+    sweeps = any(each.need in _SWEEPING for each in changes)
     present = set(found.index_names)
     steps = [MigrationStep("check")] if sweeps else []
     steps += [
@@ -158,7 +162,10 @@ def apply_steps(
     if wanted.stream is not None and found.stream is None:
         steps.append(MigrationStep("enable-stream", wanted.stream))
     if sweeps:
-        steps += [MigrationStep("rewrite"), MigrationStep("verify")]
+        steps.append(MigrationStep("rewrite"))
+        if any(each.need is Need.MOVES for each in changes):
+            steps.append(MigrationStep("await-new-keys"))
+        steps.append(MigrationStep("verify"))
     if wanted.ttl is not None and found.ttl is None:
         steps.append(MigrationStep("enable-ttl", wanted.ttl))
     return [*steps, MigrationStep("switch")]
