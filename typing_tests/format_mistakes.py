@@ -38,6 +38,7 @@ from typing_tests.formats import (
     Line,
     Log,
     Long,
+    Longest,
     Reversed,
     Root,
     Version,
@@ -74,6 +75,8 @@ Long.by_all("a", TODAY, 1, "d", TODAY, 2, "g", "h")  # E: the last of eight part
 Long.by_some("a", "b")  # E: the last part is a date
 Long.moments("a", TODAY, 1, 4)  # E: the last part of a joined path is a text
 Long.moments("a", TODAY, 1, "d").eq(TODAY, 1, 7)  # E: a joined part is a text
+Longest.by_nine("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, "i")  # E: the ninth part is a number
+Longest.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3, "j", TODAY, "m")  # E: a number
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts
 check_codec("hex", [7])  # E: not a codec

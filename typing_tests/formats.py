@@ -196,6 +196,32 @@ class Stored(Entity, table=Log):
     by_day = unique("DAY" / fixed_width(day, 10))
 
 
+class Longest(Entity, table=Log):
+    """A partition key of twelve parts."""
+
+    a: Attr[str] = attr()
+    b: Attr[date] = attr()
+    c: Attr[int] = attr(pad=4)
+    d: Attr[str] = attr()
+    e: Attr[date] = attr()
+    f: Attr[int] = attr(pad=4)
+    g: Attr[str] = attr()
+    h: Attr[date] = attr()
+    i: Attr[int] = attr(pad=4)
+    j: Attr[str] = attr()
+    k: Attr[date] = attr()
+    m: Attr[int] = attr(pad=4)
+    primary = key("Longest" / a / b / c / d / e / f / g / h / i / j / k / m, "Longest" / a.again)
+    by_nine = unique("Nine" / a / b / c / d / e / f / g / h / i)
+
+
+def the_longest_keys_are_typed() -> None:
+    nine = Longest.by_nine("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3)
+    assert_type(nine, GetByUnique[Longest])
+    twelve = Longest.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3, "j", TODAY, 4)
+    assert_type(twelve, Get[Longest])
+
+
 def attributes_with_codecs_are_typed() -> None:
     stored = Stored(at=NOW)
     assert_type(stored.seen, datetime | None)

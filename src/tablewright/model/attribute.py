@@ -299,6 +299,12 @@ class Formatted(Piece[T]):
                 f"{how.label.format('…')} takes an attribute, and not a codec: what it writes does "
                 "not keep the value or its order; store the attribute as it is, and use it in a key"
             )
+        if isinstance(piece, RepeatedPiece):
+            name = repr(piece.piece)
+            raise DeclarationError(
+                f"{how.label.format(f'{name}.again')}: a part is repeated as it is written; write "
+                f"{how.label.format(name)}.again"
+            )
         if not isinstance(piece, Piece):
             raise DeclarationError(f"{how.label.format('…')} takes an attribute, not {piece!r}")
         self.declared = piece.declared

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tablewright import Attr, Entity, attr, connect, create, explain, key
-from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
+from tablewright.errors import DeclarationError
+from tablewright.formats import day, descending, epoch_seconds, lower, shard, upper, year_month
 from tests.model.declaring.declarations import Keyed, Parts, Shop, refused
 from tests.new_table import new_table
 from tests.things import Thing
@@ -118,6 +119,11 @@ def test_a_wrong_key_is_refused(case: str) -> None:
 
         class Order(Parts, table=Shop):
             primary = key(*paths)
+
+
+def test_a_format_of_a_repeated_part_names_the_other_order() -> None:
+    with pytest.raises(DeclarationError, match=r"write upper\(order\)\.again"):
+        upper(ORDER.again)  # type: ignore[arg-type]
 
 
 def test_no_range_is_queried_by_a_number_without_a_width() -> None:
