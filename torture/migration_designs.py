@@ -30,7 +30,7 @@ from tablewright import (
     updated_at,
     version,
 )
-from tablewright.formats import lower, upper
+from tablewright.formats import compressed, lower, text, upper
 
 #: Plain values by the names of the harness: "tid", "state", "n", "email", "note".
 Record: TypeAlias = dict[str, Any]
@@ -453,6 +453,19 @@ def pairs() -> list[Pair]:
             "attribute retyped",
             plain_numbers(int, lambda item: int(item["n"])),
             plain_numbers(str, lambda item: str(item["n"])),
+        ),
+        Pair(
+            "codec changed",
+            side(
+                base(n=(int, attr()), note=(str, attr(codec=compressed()))),
+                by_state_and_email,
+                lookups=STATE,
+            ),
+            side(
+                base(n=(int, attr(codec=text())), note=(str, attr())),
+                by_state_and_email,
+                lookups=STATE,
+            ),
         ),
         Pair(
             "attribute made required",

@@ -158,6 +158,11 @@ class KeyMap:
         #: For each number of bound arguments in the sort key: what they determine.
         self._bindings = self._make_bindings(sort)
 
+    @property
+    def part_names(self) -> frozenset[str]:
+        """The attributes that the key contains, without those of its condition."""
+        return frozenset(part.attribute for part in self.parameters)
+
     def _make_bindings(self, sort: Mapping[str, Template]) -> list[_Binding]:
         bindings: list[_Binding] = []
         bound = self.partition_arity
@@ -284,7 +289,7 @@ class KeyMap:
         if following is None or not following.part.is_exact:
             return False
         if not following.template.is_text:
-            return True
+            return following.part.is_ordered or comparison == "="
         if comparison == "begins_with":
             return following.part.is_free_text
         return following.part.is_ordered and following.is_in_order

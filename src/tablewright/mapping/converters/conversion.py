@@ -56,6 +56,14 @@ class Converter:
     #: Of a structure: the converter of each field, by its name in Python; None for a field with a
     #: default.
     fields: Mapping[str, Converter | None] | None = None
+    #: The codec of the attribute, with {} for its value: `iso({}, 'seconds')`; "" without one.
+    codec: str = ""
+    #: Returns the value that is kept of one that the codec would round; None if it keeps all.
+    cut: Callable[[Any], Any] | None = None
+    #: Whether stored values sort as values do.
+    is_ordered: bool = True
+    #: Why DynamoDB cannot compare stored values: they are `compressed`; "" if it can.
+    state: str = ""
 
     def bound(self, value: Any) -> Value:
         """Return a bound to compare stored values with: never rounded, so the order is exact."""

@@ -111,7 +111,7 @@ class Claim(Struct, frozen=True):
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def duplicate(self, other: str) -> DuplicateValue:
-        names = sorted(self.unique.key.depends_on)
+        names = sorted(self.unique.key.part_names)
         values = read_values(self.entity, self.item, names)
         shown = ", ".join(f"{name} {values[name]!r}" for name in names)
         return DuplicateValue(self.unique.key.name, shown, key_text(self.key), other)
@@ -134,7 +134,7 @@ def claims_of(entity: EntityMap, item: Item) -> Iterator[Claim]:
             if made is None:
                 continue
             if problem := oversized_key(kind, made):
-                names = ", ".join(sorted(unique.key.depends_on))
+                names = ", ".join(sorted(unique.key.part_names))
                 raise InvalidValue(
                     f"{unique.key.name}: the value of {names} is too long for a key: {problem}"
                 )

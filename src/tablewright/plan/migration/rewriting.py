@@ -35,6 +35,7 @@ from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.key_changes import IndexKeyChanges, key_changes
 from tablewright.plan.migration.moves import FormerKey, find_moves
+from tablewright.plan.migration.recoding import is_recoded, recode
 from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
 from tablewright.plan.writes.guard import WriteExpressions, stored_values
 from tablewright.table_description import IndexDescription
@@ -230,6 +231,7 @@ class Rewriter:
             if former in item and not (keeps_new and name in item):
                 is_retyped = name in self._renames.retyped.get(pair, ())
                 wanted[name] = _moved(entity, item, name, former, is_retyped=is_retyped)
+        self._recode(entity, wanted, item, pair)
         for attribute in entity.attributes.values():
             is_stored = attribute.fill is not None and not attribute.is_key_only
             if is_stored and not _is_readable(attribute, wanted):
@@ -239,6 +241,19 @@ class Rewriter:
                 value = attribute.store(attribute.default())
                 wanted |= {} if value is None else {attribute.stored: value}
         return wanted
+
+    def _recode(self, entity: EntityMap, wanted: Item, item: Item, pair: TypePair) -> None:
+        """Store the values whose codec has changed as the target version does."""
+        before = self._renames.former_types.get(pair, {})
+        for attribute in entity.attributes.values() if before else ():
+            name = attribute.stored
+            if name not in before or name not in wanted or not is_recoded(attribute, before[name]):
+                continue
+            former = self._renames.attributes.get(pair, {}).get(name)
+            is_moved = former in item and wanted[name] == item[former]
+            value = recode(attribute, wanted[name], before[name], is_moved=is_moved)
+            if value is not None:
+                wanted[name] = value
 
     def _values(
         self, entity: EntityMap, wanted: Item, item: Item, pair: TypePair
@@ -276,6 +291,11 @@ class Rewriter:
         names = {name for key in entity.index_keys for name in key.composed}
         depends = {name for key in entity.index_keys for name in key.depends_on}
         stored = {each.stored for each in entity.attributes.values() if each.fill is not None}
+        stored |= {
+            name
+            for source in self._renames.sources_of(entity.type_name)
+            for name in self._renames.former_types.get((source, entity.type_name), ())
+        }
         stored |= {
             entity.attributes[name].stored
             for name in depends

@@ -55,7 +55,7 @@ class Page(Sequence[R]):
     def __init__(
         self,
         items: list[R],
-        following: str | None,
+        following: str | None = None,
         unreadable: tuple[UnreadableItem, ...] = (),
     ) -> None:
         self._items = items
