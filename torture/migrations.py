@@ -352,6 +352,8 @@ class World:
         #: version has written after that: it may, if its changes only need to be deployed.
         self.remaining: Name | None = None
         self.is_followed = False
+        #: The things that such a program has written.
+        self.followers: set[str] = set()
         self.program_seconds = PROGRAM_SECONDS
         #: Whether a program of the old version does not notice that a migration begins.
         self.straggles = chance.random() < 0.6 and pair.allows_stragglers
@@ -680,6 +682,7 @@ class World:
             self._changes += 1
             if self.remaining not in (None, call.side) and not self.is_open():
                 self.is_followed = True
+                self.followers.add(tid)
             self.note_event(call.side, tid, before[0], after[0], is_certain=call.error is None)
             if call.error is None:
                 self.stored[tid] = after
@@ -734,13 +737,15 @@ class World:
         if side.other is None and not self.is_followed:
             self.stored |= {each: [None] for each in self.others if each not in self.calls}
 
-        def kept(options: list[Record | None]) -> list[Record | None]:
+        def kept(tid: str, options: list[Record | None]) -> list[Record | None]:
             found = [each and {n: v for n, v in each.items() if n in names} for each in options]
+            if tid in self.followers or (tid in self.calls and self.calls[tid][0].side != name):
+                found += options  # perhaps written after the attributes were removed
             return [each for at, each in enumerate(found) if each not in found[:at]]
 
-        self.stored = {tid: kept(options) for tid, options in self.stored.items()}
+        self.stored = {tid: kept(tid, options) for tid, options in self.stored.items()}
         self.calls = {
-            tid: (call, kept(before), kept(after))
+            tid: (call, kept(tid, before), kept(tid, after))
             for tid, (call, before, after) in self.calls.items()
         }
 
@@ -1006,6 +1011,7 @@ def end(world: World, command: Command, name: Name) -> None:
     if not world.is_open():  # `apply` was stopped before it began
         return
     world.remaining, world.is_followed = name, False
+    world.followers.clear()
     world.carry_out(command)
     world.finish_calls()
     finish(world, name)
