@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -92,6 +92,10 @@ class Side:
         """Return the value by which a lookup finds a record."""
         return group(record["tid"]) if by == "group" else self.expected(record)[by]
 
+    def knows(self, tid: str) -> bool:
+        """Return whether the version has the entity of an id."""
+        return tid.startswith("t") or self.other is not None
+
     def expected(self, record: Record) -> Record:
         """Return what this version reads of a record."""
         return {
@@ -151,6 +155,18 @@ class Pair:
     #: Whether programs of the new version run before, during and after `apply`.
     never_pauses: bool = False
 
+    @cached_property
+    def differing(self) -> frozenset[str]:
+        """The attributes that the versions store in another way, by their names in records."""
+        sides = self.old, self.new
+        names = {name for side in sides for name in side.names}
+        return frozenset(
+            name
+            for name in names
+            if self.old.names.get(name) != self.new.names.get(name)
+            or any(name in side.filled or name in side.codecs for side in sides)
+        )
+
 
 Attributes: TypeAlias = dict[str, tuple[Any, Any]]
 Parts: TypeAlias = Callable[[Any, Any], dict[str, Any]]
@@ -160,7 +176,7 @@ def side(
     attributes: Attributes,
     parts: Parts = lambda table, a: {},
     *,
-    indexes: int = 1,
+    indexes: int | Mapping[int, Any] = 1,
     names: Mapping[str, str] | None = None,
     type_name: str = "Thing",
     renamed_from: str | tuple[str, ...] = "",
@@ -171,8 +187,16 @@ def side(
     primary: Callable[[Any], Any] | None = None,
     **rest: Any,
 ) -> Side:
-    """Declare a version: a table with an entity of these attributes, or with its two variants."""
-    globals_ = {f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK") for n in range(1, indexes + 1)}
+    """Declare a version: a table with an entity of these attributes, or with its two variants.
+
+    `indexes` are the first ones with all attributes, or the projections of some by their numbers.
+    """
+    projections: Mapping[int, Any] = (
+        dict.fromkeys(range(1, indexes + 1), "ALL") if isinstance(indexes, int) else indexes
+    )
+    globals_ = {
+        f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK", project=project) for n, project in projections.items()
+    }
     options = {"name": "things"} | ({} if stream is None else {"stream": stream})
     table = types.new_class("Things", (Table,), options, lambda body: body.update(globals_))
     event = _event(table) if has_events else None
@@ -272,6 +296,15 @@ def reserved(**rest: Any) -> Side:
     return side(base(), with_unique, lookups=STATE, uniques={"email": "mail"}, **rest)
 
 
+def versioned(parts: Parts = by_state, **rest: Any) -> Side:
+    attributes = base(v=(int, version()))
+    return side(attributes, parts, lookups=STATE, volatile=frozenset({"v"}), **rest)
+
+
+def with_history() -> Side:
+    return versioned(_history, has_events=True)
+
+
 def _history(table: Any, a: Any, literal: str = "S") -> dict[str, Any]:
     events = history(a.state, a.event, new=a.event.state, version=a.event.number)
     return {"by_state": index(table.gsi1, literal / a.state, a.n), "states": events}
@@ -290,6 +323,9 @@ def pairs() -> list[Pair]:
 
     def when_open(table: Any, a: Any) -> dict[str, Any]:
         return {"by_state": index(table.gsi1, "S" / a.state, a.n, when=a.state != "c")}
+
+    def lower_state(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "S" / lower(a.state), a.n)}
 
     def other_delimiter(table: Any, a: Any) -> dict[str, Any]:
         return {"by_state": index(table.gsi1, "S" / a.state, a.n, delimiter="|")}
@@ -315,6 +351,13 @@ def pairs() -> list[Pair]:
     def keeping_mail(table: Any, a: Any) -> dict[str, Any]:
         return by_state(table, a) | {"mail": unique("MAIL" / a.email, keep=(a.tid, a.state))}
 
+    def by_email_twice(table: Any, a: Any) -> dict[str, Any]:
+        return by_email(table, a) | {"by_mail": index(table.gsi3, "M" / a.email, a.state)}
+
+    def in_second(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi2, "S" / a.state, a.email)}
+
+    three_places = (*two_places, Lookup("by_mail", "email"))
     not_c = (Lookup("by_state", "state", lambda record: record["state"] != "c"),)
     new_names = {"state": "status", "n": "n", "email": "address"}
     return [
@@ -336,8 +379,42 @@ def pairs() -> list[Pair]:
             side(base(), by_email, indexes=2, lookups=two_places),
             plain(indexes=2),
         ),
+        Pair(
+            "indexes added",
+            plain(),
+            side(base(), by_email_twice, indexes=3, lookups=three_places),
+            unready=frozenset({"by_email", "by_mail"}),
+        ),
+        Pair(
+            "indexes removed",
+            side(base(), by_email_twice, indexes=3, lookups=three_places),
+            plain(),
+        ),
+        Pair(
+            "index replaced",
+            plain(),
+            side(base(), in_second, indexes={2: "ALL"}, lookups=STATE),
+            unready=by_state_only,
+        ),
+        Pair(
+            "projection changed",
+            plain(),
+            side(
+                base(),
+                in_second,
+                indexes={2: ("type", "tid", "state", "n", "email")},
+                lookups=STATE,
+            ),
+            unready=by_state_only,
+        ),
         Pair("index key changed", plain(), side(base(), by_state_and_email, lookups=STATE)),
         Pair("index literal changed", plain(), side(base(), longer_literal, lookups=STATE)),
+        Pair(
+            "index format changed",
+            plain(),
+            side(base(), lower_state, lookups=STATE),
+            unready=by_state_only,
+        ),
         Pair("pad changed", plain(), side(base(n=(int, attr(pad=5))), by_state, lookups=STATE)),
         Pair("when added", plain(), side(base(), when_open, lookups=not_c)),
         Pair(
@@ -477,11 +554,7 @@ def pairs() -> list[Pair]:
             reserved(),
             side(base(), keeping_mail, lookups=STATE, uniques={"email": "mail"}),
         ),
-        Pair(
-            "version added",
-            plain(),
-            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
-        ),
+        Pair("version added", plain(), versioned()),
         Pair(
             "stamps added",
             plain(),
@@ -492,29 +565,20 @@ def pairs() -> list[Pair]:
                 volatile=frozenset({"made", "changed"}),
             ),
         ),
-        Pair(
-            "history added",
-            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
-            side(
-                base(v=(int, version())),
-                _history,
-                lookups=STATE,
-                has_events=True,
-                volatile=frozenset({"v"}),
-            ),
-        ),
+        Pair("history added", versioned(), with_history()),
+        Pair("history removed", with_history(), versioned()),
         Pair(
             "history kept",
+            with_history(),
             side(
-                base(v=(int, version())),
-                _history,
-                lookups=STATE,
-                has_events=True,
-                volatile=frozenset({"v"}),
-            ),
-            side(
-                base(v=(int, version())),
+                {
+                    "state": (str, attr()),
+                    "n": (int, attr(pad=3)),
+                    "address": (str, attr(renamed_from="email")),
+                    "v": (int, version()),
+                },
                 partial(_history, literal="STATE"),
+                names={"state": "state", "n": "n", "email": "address"},
                 lookups=STATE,
                 has_events=True,
                 volatile=frozenset({"v"}),

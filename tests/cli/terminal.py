@@ -1,7 +1,7 @@
 """Run a `tablewright` command at a terminal of 80 columns, and type into it.
 
-In a process of its own, or in this one where the answer to a question is the subject: that takes a
-tenth of the time.
+In a process of its own, or in this one, which takes less time, where the answer to a question is
+the subject.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class EntityMap:
         try:
             return self._decode(tuple(map(item.get, self._fields)))
         except UnreadableItem as error:
-            raise self.table.unreadable(str(error), item) from None
+            raise self.table.unreadable(error, item) from None
 
     # Generated with the first read: each takes up to 0.6 ms, and many programs read few entities.
 

@@ -18,6 +18,7 @@ This module must not know items, requests or entities.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -207,6 +208,11 @@ class KeyMap:
     def show(self) -> str:
         """Return all templates for documents and messages: `PK=USER, SK=USER#{id}`."""
         return ", ".join(f"{name}={each.show()}" for name, each in self.templates.items())
+
+    @cached_property
+    def order(self) -> str:
+        """The templates of the sort key, which decide the order of a partition."""
+        return ", ".join(f"{name}={self.templates[name].show()}" for name in self.sort_attributes)
 
     def can_equal(self, attributes: Sequence[str], others: Mapping[str, Template]) -> bool:
         """Return whether these key attributes can be equal to those of other templates."""

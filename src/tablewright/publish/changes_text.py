@@ -102,7 +102,8 @@ def cost_text(cost: ChangeCost, currency: str) -> str:
     amounts = ((cost.read_units, "read"), (cost.write_units, "write"))
     units = " and ".join(f"{amount:,.0f} {kind}" for amount, kind in amounts if amount)
     money = f"{cost.money:,.2f} {currency}" if cost.money >= 0.01 else f"under 0.01 {currency}"
-    return f"{units} units; {money}; {duration_text(cost.seconds)}"
+    noun = "unit" if cost.read_units + cost.write_units == 1 else "units"
+    return f"{units} {noun}; {money}; {duration_text(cost.seconds)}"
 
 
 def duration_text(seconds: float) -> str:
@@ -178,7 +179,7 @@ def _assumptions(diff: DesignDiff) -> str:
     workload = diff.workload
     tables = sorted({each.change.table for each in diff.changes if each.cost})
     counted = [
-        f"{plural(load.items, 'item')} of {size_text(round(load.size))} in {name}"
+        f"about {plural(load.items, 'item')} of {size_text(round(load.size))} in {name}"
         for name in tables
         if (load := workload.tables.get(name)) is not None
     ]

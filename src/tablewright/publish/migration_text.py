@@ -17,16 +17,20 @@ from tablewright.publish.changes_text import REFUSED, cost_text
 
 #: Of a table: its items have the declared version.
 NOTHING_TO_DO = "its items are prepared for this design; there is nothing to do"
+#: Of a rollback, and of a completion, of a table without a migration.
+ROLLED_BACK = (
+    "there is nothing to undo: its items are prepared for this design, and no migration is under "
+    "way; it was rolled back already, or never begun"
+)
+COMPLETED = (
+    "there is nothing to complete: its items are prepared for this design, and no other version "
+    "can be restored; it was completed already, or no migration was applied. Nothing was deleted"
+)
 #: Of a table whose last migration is not completed.
 PREPARED = (
     "its items are prepared for this design. `migrate apply` reads them again, and rewrites those "
     "that programs of the old version have created since; `migrate complete` or `migrate rollback` "
     "ends the migration"
-)
-#: Of an attribute that stored items may lack.
-UNFILLED = (
-    "`check` refuses the migration if a stored item lacks it. Give it attr(fill=…), or "
-    "attr(renamed_from=…) if it had another name."
 )
 #: Of a table without a record.
 NOT_RECORDED = (
@@ -61,10 +65,26 @@ def assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
     """Return what the costs of a plan are computed from."""
     load, prices = assessed.workload.of(plan.table), assessed.workload.prices
     return (
-        f"Costs are for {plural(load.items, 'item')} of {size_text(round(load.size))}, all of the "
-        f"changed entities and in all their indexes; on-demand prices of {prices.title} "
+        f"Costs are for about {plural(load.items, 'item')} of {size_text(round(load.size))}, all "
+        f"of the changed entities and in all their indexes; on-demand prices of {prices.title} "
         f"({prices.on_demand}); {assessed.workload.rate:,g} write units a second."
     )
+
+
+def warnings(plan: MigrationPlan) -> list[str]:
+    """Return what stored items may lack, and what a rollback does not restore."""
+    return [
+        *(
+            f"{name} is required and has no fill=: `check` refuses the migration if a stored item "
+            "lacks it. Give it attr(fill=…), or attr(renamed_from=…) if it had another name."
+            for name in plan.unfilled
+        ),
+        *(
+            f"{name}: a rollback keeps the values that fill= gives to stored items, and does not "
+            "restore those that it replaces: nothing tells them from other values."
+            for name in plan.filled_in_place
+        ),
+    ]
 
 
 def deployment(plan: MigrationPlan) -> str:

@@ -56,8 +56,10 @@ def load(name: str, bundled: Mapping[str, str]) -> Design:
 
     The working directory, and the folder of a file, stay on the path of modules, as with `python
     -m` and `python file.py`. Raises DesignLoadError if the design does not exist, cannot be
-    imported or has no tables.
+    imported or has no tables, and for a bundled name that a file here has, too.
     """
+    if name in bundled:
+        _refuse_ambiguous(name, bundled[name])
     try:
         module = _import(bundled.get(name, name), bundled)
         modules = [module, *_import_submodules(module)]
@@ -82,6 +84,16 @@ def load(name: str, bundled: Mapping[str, str]) -> Design:
         ),
         workbench=getattr(module, "WORKBENCH", None),
     )
+
+
+def _refuse_ambiguous(name: str, module: str) -> None:
+    """Raise DesignLoadError if a bundled design and one in the working directory have a name."""
+    for path in (Path(f"{name}.py"), Path(name, "__init__.py")):
+        if path.is_file():
+            raise DesignLoadError(
+                f"{name} is a bundled design, and {path} is in this folder: write {path} for that "
+                f"file, or {module} for the bundled design"
+            )
 
 
 def _add_to_path(folder: str) -> None:

@@ -470,7 +470,7 @@ def test_items_that_become_too_large_are_listed_before_anything_is_changed() -> 
     load(engine, Before, largest, OldNote(note="k" * 2030, text=""))
     with pytest.raises(MigrationRefused) as refused:
         migrations.apply(engine, Notes)
-    assert "becomes too large: 409,6" in str(refused.value)
+    assert "it becomes larger than 409,600 bytes" in str(refused.value)
     assert "PK has 2,0" in str(refused.value)
     with connect(engine, Before) as db:
         assert db.run(OldNote.primary("a")) == largest

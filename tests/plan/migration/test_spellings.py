@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from tablewright import Engine, attr, connect, index
 from tablewright.database import Database
-from tablewright.errors import IndexNotReady
+from tablewright.errors import IndexNotReady, InvalidCursor
 from tablewright.formats import lower
 from tablewright.plan.migration.executing import MigrationProgress
 from tests.examples import FULL
@@ -165,3 +165,16 @@ def test_an_index_whose_keys_are_changed_is_not_scanned() -> None:
     db = connect(engine, pair.new.table)
     with pytest.raises(IndexNotReady, match="is read as a whole"):
         db.run(pair.new.entity.by_state.scan(reason="a test"))
+
+
+def test_a_cursor_of_the_former_order_is_refused() -> None:
+    """It would continue anywhere in the new order."""
+    pair = PAIRS["index key changed"]
+    engine = stored(pair, [{**RECORDS[0], "tid": f"t{n}", "n": n, "state": "a"} for n in range(6)])
+    page = connect(engine, pair.old.table).run(pair.old.entity.by_state("a").page_size(2))
+    drive(migration("apply", pair.new), engine)
+    query = pair.new.entity.by_state("a").page_size(2)
+    new = connect(engine, pair.new.table)
+    with pytest.raises(InvalidCursor, match="start again without one"):
+        new.run(query.after(page.next_cursor))
+    assert [each.tid for each in new.run(query.after(new.run(query).next_cursor))] == ["t2", "t3"]

@@ -162,7 +162,11 @@ def ending_changes(name: str, old: TableDesign, new: TableDesign) -> list[Design
 
 def completing_ends_programs(name: str, old: TableDesign, new: TableDesign) -> bool:
     """Return whether programs of the old version may run until a migration is completed."""
-    is_refused = not all(each.is_deployable for each in item_changes(new, old, name))
+    is_refused = any(
+        not each.is_deployable
+        or (each.kind.name == "natural-place-added" and each.part not in new.indexes)
+        for each in item_changes(new, old, name)
+    )
     return is_refused and not ending_changes(name, old, new)
 
 

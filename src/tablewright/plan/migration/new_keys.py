@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 
 from tablewright.encoding.items import item_size
+from tablewright.errors import UnreadableItem
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
@@ -20,7 +21,6 @@ from tablewright.plan.migration.sweep import taken_key
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.writes.effect import oversized_key
-from tablewright.plan.writes.guard import key_text
 from tablewright.values import Item
 
 
@@ -31,33 +31,31 @@ class NewKeys:
         self._table = table
         self._name = name
         self._remembers = not all(each.follows for each in rewriter.moves.values())
-        #: The items of the present page that move: their old and new keys.
+        #: The items of the present page that move, each with its new key.
         self._moved: list[tuple[Item, Item]] = []
         #: Digests of the new keys of all items.
         self._seen: set[bytes] = set()
 
-    def add(self, item: Item, entity: EntityMap, wanted: Item) -> list[str]:
-        """Note an item and what it is to be; return why it cannot be written so."""
-        old, new = self._table.key(item), self._table.key(wanted)
-        shown = f"the item with {key_text(old)}"
-        if old != new:
+    def add(self, item: Item, entity: EntityMap, wanted: Item) -> None:
+        """Note an item and what it is to be; raise UnreadableItem if it cannot be written so."""
+        if self._table.key(wanted) != self._table.key(item):
             if problem := oversized_key(entity, wanted):
-                return [f"{shown} gets a key that is too large: {problem}"]
-            self._moved.append((old, new))
-        if wanted != item and (size := item_size(wanted)) > MAX_ITEM_SIZE:
-            return [f"{shown} becomes too large: {size:,} bytes, of at most {MAX_ITEM_SIZE:,}"]
-        return []
+                raise self._table.unreadable(f"its new key is too large: {problem}", item)
+            self._moved.append((item, self._table.key(wanted)))
+        if wanted != item and item_size(wanted) > MAX_ITEM_SIZE:
+            raise self._table.unreadable(f"it becomes larger than {MAX_ITEM_SIZE:,} bytes", item)
 
-    def find_taken(self, context: Context) -> Steps[list[str]]:
+    def find_taken(self, context: Context) -> Steps[list[UnreadableItem]]:
         """Return the items of the page whose new keys are taken; continue with the next page."""
         moved, self._moved = self._moved, []
         keys = {item_identity(new): (self._name, new) for _, new in moved}
         found = yield from read_batch(context, list(keys.values()), consistent=True)
-        taken = [pair for pair in moved if (self._name, item_identity(pair[1])) in found]
-        if self._remembers:
-            for pair in moved:
-                digest = hashlib.blake2b(item_identity(pair[1]), digest_size=16).digest()
-                if digest in self._seen:
-                    taken.append(pair)
+        taken: list[UnreadableItem] = []
+        for item, new in moved:
+            identity = item_identity(new)
+            digest = hashlib.blake2b(identity, digest_size=16).digest()
+            if (self._name, identity) in found or digest in self._seen:
+                taken.append(self._table.unreadable(taken_key(new), item))
+            if self._remembers:
                 self._seen.add(digest)
-        return [taken_key(old, new) for old, new in taken]
+        return taken

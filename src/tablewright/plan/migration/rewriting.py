@@ -37,7 +37,7 @@ from tablewright.plan.migration.key_changes import IndexKeyChanges, key_changes
 from tablewright.plan.migration.moves import FormerKey, find_moves
 from tablewright.plan.migration.recoding import is_recoded, recode
 from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
-from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
+from tablewright.plan.writes.guard import WriteExpressions, stored_values
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
@@ -160,8 +160,7 @@ class Rewriter:
         try:
             yield
         except (InvalidValue, UnreadableItem) as error:
-            shown = f"the item with {key_text(self._table.key(item))}"
-            raise UnreadableItem(f"{error} ({shown})", item=item) from None
+            raise self._table.unreadable(error, item) from None
 
     def view(self, item: Item) -> Item:
         """Return an item or a sentinel as the target version stores it; others unchanged.
@@ -267,7 +266,9 @@ class Rewriter:
             attribute = entity.attributes[name]
             if values[name] is None and not attribute.may_be_absent:
                 if attribute.fill is None:
-                    raise UnreadableItem(f"{entity.name}.{name}: no key of the item contains it")
+                    where = f"{entity.name}.{name}"
+                    problem = f"{where}: no key of the item contains it"
+                    raise UnreadableItem(problem, where=where)
                 values[name] = _filled(attribute, item)
                 attribute.converter.encode(values[name])  # only the declared type
         return values
@@ -350,7 +351,7 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
     try:
         return fill(plain({"M": item})) if callable(fill) else fill
     except Exception as error:  # the caller's function
-        problem = f"{attribute.name}: fill= raised {type(error).__name__}: {error}"
+        problem = f"{attribute.converter.where}: fill= raised {type(error).__name__}: {error}"
         raise InvalidValue(problem) from error
 
 

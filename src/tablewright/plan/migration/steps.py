@@ -31,6 +31,7 @@ from msgspec import Struct
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.errors import MigrationRefused
+from tablewright.limits import MAX_GLOBAL_INDEXES
 from tablewright.mapping.table import TableMap
 from tablewright.table_description import TableDescription
 
@@ -90,8 +91,8 @@ UNDO: dict[StepName, str] = {
 _UNSUPPORTED: dict[str, str] = {
     "table-key-changed": "declare another table and copy the items",
     "local-index-changed": "declare another table and copy the items",
-    "index-changed": "DynamoDB cannot change an index: declare one with another name, and remove "
-    "the old one",
+    "index-changed": "DynamoDB cannot change an index. Give the new one another name: GSI(…, "
+    'name="{part}2"). Then `migrate apply` creates it, and `migrate complete` deletes {part}',
     "type-attribute-changed": "declare another table and copy the items",
     "role-changed": "declare an attribute with another name",
     "ttl-changed": "disable TTL first: declare no ttl(), migrate, and declare it again",
@@ -104,6 +105,15 @@ _HARMLESS = frozenset({"check", "create-index", "enable-stream"})
 _SWEEPING = frozenset({Need.BACKFILL, Need.RESERVATION, Need.REWRITE, Need.MOVES})
 #: The kinds of change after which stored items may lack what reads need.
 _BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
+#: The kinds of change for which `fill=` gives a value to an attribute that both versions have.
+_FILLED_IN_PLACE = frozenset(
+    {
+        "attribute-made-required",
+        "attribute-narrowed",
+        "attribute-retyped",
+        "choice-removed",
+    }
+)
 
 
 class MigrationStep(Struct, frozen=True):
@@ -127,7 +137,7 @@ class MigrationStep(Struct, frozen=True):
 def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     """Raise MigrationRefused for changes that cannot be carried out in this table."""
     problems = [
-        f"{each}\n    {_UNSUPPORTED[each.kind.name]}"
+        f"{each}\n    {_UNSUPPORTED[each.kind.name].format(part=each.part)}"
         for each in changes
         if each.kind.name in _UNSUPPORTED
     ]
@@ -138,19 +148,35 @@ def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
 
 def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
     """Return the attributes that become required, and that no `fill=` gives to stored items."""
-    required = {(each.entity, each.part) for each in changes if each.kind.name in _BECOME_REQUIRED}
+    return _changed(changes, _BECOME_REQUIRED, table, has_fill=False)
+
+
+def filled_in_place(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
+    """Return the attributes of both versions that get values by `fill=`; a rollback keeps them."""
+    return _changed(changes, _FILLED_IN_PLACE, table, has_fill=True)
+
+
+def _changed(
+    changes: Iterable[DesignChange], kinds: Collection[str], table: TableMap, *, has_fill: bool
+) -> tuple[str, ...]:
+    """Return the attributes with changes of some kinds that have `fill=`, or do not."""
+    parts = {(each.entity, each.part) for each in changes if each.kind.name in kinds}
     return tuple(
         f"{entity.name}.{attribute.name}"
         for entity in table.entities
         for attribute in entity.attributes.values()
-        if (entity.type_name, attribute.stored) in required and attribute.fill is None
+        if (entity.type_name, attribute.stored) in parts
+        and (attribute.fill is not None) == has_fill
     )
 
 
 def apply_steps(
     changes: Collection[DesignChange], wanted: TableDescription, found: TableDescription
 ) -> list[MigrationStep]:
-    """Return the steps that prepare a table and its items for a new version."""
+    """Return the steps that prepare a table and its items for a new version.
+
+    Raise MigrationRefused if the table cannot have the indexes of both versions.
+    """
     sweeps = any(each.need in _SWEEPING for each in changes)
     present = set(found.index_names)
     steps = [MigrationStep("check")] if sweeps else []
@@ -159,6 +185,13 @@ def apply_steps(
         for each in wanted.global_indexes
         if each.name not in present
     ]
+    count = len(found.global_indexes) + sum(each.name == "create-index" for each in steps)
+    if count > MAX_GLOBAL_INDEXES:
+        raise MigrationRefused(
+            f"the table {found.name!r} would have {count} global indexes until `migrate complete`, "
+            f"and DynamoDB allows {MAX_GLOBAL_INDEXES}: first migrate to a version without the "
+            f"old ones, or with {count - MAX_GLOBAL_INDEXES} fewer new ones, and complete that"
+        )
     if wanted.stream is not None and found.stream is None:
         steps.append(MigrationStep("enable-stream", wanted.stream))
     if sweeps:

@@ -207,15 +207,13 @@ def _refuse_taken_keys(
     """Raise InvalidValue for an item that is as it was read, and whose new key another item has."""
     for each, found in zip(batch, outcomes, strict=True):
         if each.is_move and found == ["None", CONDITION_FAILED]:
-            raise InvalidValue(taken_key(table.key(each.item), table.key(each.apply())))
+            shown = key_text(table.key(each.item))
+            raise InvalidValue(f"the item with {shown}: {taken_key(table.key(each.apply()))}")
 
 
-def taken_key(old: Item, new: Item) -> str:
-    """Return the message for an item whose new key another item has."""
-    return (
-        f"the item with {key_text(old)} cannot get the key {key_text(new)}: another item has it, "
-        "or gets it, too"
-    )
+def taken_key(key: Item) -> str:
+    """Return why an item cannot get a key that another item has."""
+    return f"it cannot get the key {key_text(key)}: another item has it, or gets it, too"
 
 
 def _computed_again(

@@ -198,9 +198,10 @@ def _steps(
         for number, each in enumerate(steps, 1)
     ]
     about = element("p", migration_text.steps_text(assessed))
-    has_costs = bool(assessed.total)
-    foot = element("p.pager", migration_text.assumptions(plan, assessed)) if has_costs else NOTHING
-    return panel(f"Steps for {name}", parts.listed(lines, "find-l body"), foot, about=about)
+    has_costs, warnings = bool(assessed.total), migration_text.warnings(plan)
+    notes = [*([migration_text.assumptions(plan, assessed)] if has_costs else []), *warnings]
+    foot = [element("p.pager", each) for each in notes]
+    return panel(f"Steps for {name}", parts.listed(lines, "find-l body"), *foot, about=about)
 
 
 def _step(
