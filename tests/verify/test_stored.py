@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, unique
 from tablewright.engine import Engine
+from tablewright.formats import iso
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 from tests.commands import mistake, run
@@ -179,3 +181,27 @@ def test_a_table_with_another_key_is_refused(tmp_path: Path) -> None:
     run("put", file, "things", '{"id": "1"}')
     line = mistake("check-items", "commerce", file, "--table", "things")
     assert line.startswith("tablewright: things has the key id, and commerce_single_table")
+
+
+def test_times_in_several_spellings_are_named() -> None:
+    class Calls(Table, name="calls"): ...
+
+    class Call(Entity, table=Calls):
+        number: Attr[str] = attr()
+        at: Attr[datetime] = attr(codec=iso("seconds"))
+        primary = key("CALL" / number, "CALL")
+
+    def call(number: str, at: str) -> Item:
+        values = {"PK": f"CALL#{number}", "SK": "CALL", "type": "Call", "number": number, "at": at}
+        return {name: {"S": value} for name, value in values.items()}
+
+    seconds, micros = "2026-01-15T10:15:30Z", "2026-01-15T10:15:30.000000Z"
+    uniform = compare_stored(Calls.__table__, [call("1", micros), call("2", micros)])
+    assert uniform
+    mixed = compare_stored(
+        Calls.__table__, [call("1", seconds), call("2", micros), call("3", micros)]
+    )
+    assert mixed.different == 2
+    (found,) = map(str, mixed.differences)
+    assert f"at is {micros!r}, and other items have it like {seconds!r}" in found
+    assert "do not sort as their times do" in found

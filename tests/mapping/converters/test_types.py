@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+import pydantic
 import pytest
 
 from tablewright import Attr, Entity, attr, key
@@ -40,3 +41,9 @@ def test_a_type_that_does_not_come_back_is_refused_at_import(kind: Any, told: st
 
 def test_the_documentation_lists_these_types() -> None:
     assert written(DOCUMENT, "types") == table(), "run: python -m tests.tables_in_docs"
+
+
+def test_an_alias_of_pydantic_is_no_stored_name() -> None:
+    kind = Annotated[int, pydantic.Field(alias="other")]
+    with pytest.raises(DeclarationError, match=r"write attr\(name=…\)"):
+        entity_with(kind)

@@ -21,6 +21,9 @@ A format takes a notation and returns a notation, so formats nest: `descending(e
     number(stars)                 the number 7, of type N       the number
     binary(digest)                the bytes, of type B          the bytes
 
+A format is also the codec of an attribute: `attributes` makes its converter, `transforms` has
+the codecs that no key can contain, and `reading` finds the format that a description names.
+
 `descending` replaces each digit by its complement to 9, so larger values have smaller texts. It is
 for notations of a fixed width that consist of digits and literals.
 """

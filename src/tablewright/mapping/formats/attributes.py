@@ -46,8 +46,9 @@ def codec_of(given: Any, where: str) -> Format[Any]:
         raise DeclarationError(
             f"{where}: attr(codec={name}) is a function; call it: attr(codec={name}(…))"
         )
+    codec: Any = given
     try:
-        return coded(given, type(given).__name__)
+        return coded(codec, type(codec).__name__)
     except DeclarationError as error:
         message = error.message.replace("coded(…, ", "attr(codec=", 1)
         raise DeclarationError(f"{where}: {message}") from None
@@ -128,10 +129,10 @@ def _transformed(kind: Any, transform: Transform, where: str) -> Converter:
     def encode(value: Any) -> Value:
         try:
             content = dump(value)
-            is_same = type(value) is type(load(content)) and load(content) == value
-        except FAILURES:
-            is_same = False
-        if not is_same:
+            same = load(content)
+        except FAILURES as failure:
+            raise refused(where, value, kind, "it would not come back as it is") from failure
+        if type(same) is not type(value) or same != value:
             raise refused(where, value, kind, "it would not come back as it is")
         written = transform.encode(content)
         if transform.tag == "S":

@@ -115,19 +115,21 @@ def _moments(
 ) -> Format[datetime]:
     """Return a format that writes a moment in another way; calls take a datetime."""
 
+    def of_moment(write: Callable[[datetime], str]) -> Callable[[Any], str]:
+        return checked(datetime, lambda value: write(in_utc(value)))
+
     def apply(inner: Notation) -> Notation:
         require_kind(inner, datetime)
         if not inner.is_exact:
             raise DeclarationError("takes the moment itself, not another format of it")
-        encode = checked(datetime, lambda value: text(in_utc(value)))
         return replace(
             inner,
-            encode=encode,
+            encode=of_moment(text),
             decode=read,
             language=parse_form(form),
             is_exact=False,
             beginning=beginning,
-            bound=bound and checked(datetime, lambda value: bound(in_utc(value))),
+            bound=None if bound is None else of_moment(bound),
         )
 
     return Format(label, apply, of_attribute=of_attribute)
