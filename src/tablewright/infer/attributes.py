@@ -80,8 +80,9 @@ class StoredAttributes:
         """Return an attribute that some items have."""
         values = {n: item[name] for n, item in enumerate(self._items) if name in item}
         kinds = kinds_of(list(values.values()))
-        if self._sample.is_exact:
-            kinds = _exact(kinds, values.values())
+        exact = _exact(kinds, values.values())
+        # An inexact type is chosen only if it alone explains a key.
+        kinds = exact if self._sample.is_exact else tuple(dict.fromkeys((*exact, *kinds)))
         is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
         is_ttl = name == self._sample.table.ttl and kinds[0].source == "int"
         kinds = (DATETIME,) if is_ttl else kinds

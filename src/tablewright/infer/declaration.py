@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.infer.kinds import KeySpelling, Kind
+from tablewright.infer.regular import UnexplainedItem
 from tablewright.infer.sample import Sample
 from tablewright.mapping.key_parts import Delimiter
 from tablewright.schema import KeyAttribute
@@ -145,6 +146,8 @@ class InferredDesign(Struct):
     type_attribute: str | None
     entities: list[InferredEntity] = []
     name: str = ""
+    #: The items that the entities do not describe.
+    unexplained: list[UnexplainedItem] = []
 
     @property
     def separator(self) -> str:

@@ -33,6 +33,7 @@ from tablewright.infer.names import (
     snake_case,
     unused,
 )
+from tablewright.infer.regular import find_irregular
 from tablewright.infer.sample import ItemClass, Sample, divide, find_type_attribute, join_classes
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
@@ -49,7 +50,7 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     split = find_delimiter(texts)
     delimiter = Delimiter(split, escapes=_has_escapes(texts, split)) if split else None
     design = InferredDesign(sample, delimiter, find_type_attribute(sample, split))
-    classes = divide(sample, split, design.type_attribute)
+    classes = _classes(design, split)
     while True:
         entities = design.entities = [_entity(kind, design) for kind in classes]
         pair = _colliding(design)
@@ -62,7 +63,7 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
             merged = _variants(first, second, *(entities[n] for n in pair))
         if merged is None:
             design.type_attribute = None  # it does not say what the keys say
-            classes = divide(sample, split, None)
+            classes = _classes(design, split)
         else:
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
@@ -76,9 +77,22 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     return design
 
 
+def _classes(design: InferredDesign, split: str) -> list[ItemClass]:
+    """Return the classes of regular items; the other items are unexplained."""
+    classes, design.unexplained = divide(design.sample, split, design.type_attribute)
+    for kind in classes:
+        reasons = find_irregular(kind.items, design.sample.table, design.delimiter)
+        design.unexplained += kind.set_aside(reasons)
+    return classes
+
+
 def _entity(kind: ItemClass, design: InferredDesign) -> InferredEntity:
     """Return the entity of a class, without two places whose keys can be equal."""
-    entity = EntityInference(kind, design).infer()
+    inference = EntityInference(kind, design)
+    entity = inference.infer()
+    if inference.irregular:
+        design.unexplained += kind.set_aside(inference.irregular)
+        return _entity(kind, design)
     for one, other in combinations(entity.places, 2):
         if one.index is other.index:
             sides = (_templates(each.paths, each.delimiter, design) for each in (one, other))
@@ -122,10 +136,20 @@ def _split_variants(entity: InferredEntity, kind: ItemClass) -> None:
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:
+    """Yield the texts of keys that may be composed.
+
+    They are not those that another attribute of the item has: `room-12` is the id of a room. A key
+    with a name of its own is composed only if it has a #; every other delimiter is also in values.
+    """
     schemas = (sample.table.keys, *(index.keys for index in sample.table.indexes))
-    names = dict.fromkeys(key.name for keys in schemas for key in keys if key.type == "S")
+    names = list(dict.fromkeys(key.name for keys in schemas for key in keys if key.type == "S"))
+    plain = [name for name in names if not has_own_name(name)]
     for item in sample.items:
-        yield from (item[name]["S"] for name in names if name in item)
+        contents = {value.get("S") for name, value in item.items() if name not in plain}
+        for name in names:
+            text = item.get(name, {}).get("S")
+            if text is not None and (text not in contents if name in plain else "#" in text):
+                yield text
 
 
 def _has_escapes(texts: list[str], separator: str) -> bool:

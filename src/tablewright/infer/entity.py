@@ -22,6 +22,7 @@ from tablewright.infer.declaration import (
 from tablewright.infer.key_variables import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
+from tablewright.infer.regular import RARE
 from tablewright.infer.sample import ItemClass, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.key_parts import Delimiter
@@ -60,6 +61,8 @@ class EntityInference:
         delimiter = design.delimiter or Delimiter(escapes=False)
         self.paths = KeyPaths(self.items, self.stored, delimiter)
         self.own_paths: dict[str, InferredPath] = {}
+        #: Items that are not in an index, although nothing distinguishes them, with the reasons.
+        self.irregular: dict[int, str] = {}
 
     def _members(self, index: IndexDescription) -> list[int]:
         """Return the numbers of the items in an index."""
@@ -308,7 +311,10 @@ class EntityInference:
         when = placement.when
         if wrong and when is None:
             when = find_condition(self.stored.by_name.values(), placement.members, wrong)
-            if when is None:  # nothing of the item says whether it is in the index
+            if when is None and len(wrong) <= len(self.items) // RARE and not self.kind.variants:
+                reason = f"it is not in {index.name}, although its attributes give the keys"
+                self.irregular |= dict.fromkeys(wrong, reason)
+            elif when is None:  # nothing of the item says whether it is in the index
                 composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
                 position = min(composed, key=lambda n: not drafts[n].variables)
                 paths[position] = self._lone_path(index, drafts[position])

@@ -25,9 +25,10 @@ no text of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -158,14 +159,28 @@ def spells(
     sorts: bool,
 ) -> bool:
     """Whether the spelling writes each value as its text; `sorts`: in a sort key."""
-    try:
-        part = spelling.part(delimiter)
-        if sorts and not part.is_ordered:
-            return False
-        write = part.attribute_text
-        return all(write(value) == text for value, text in zip(values, texts, strict=True))
-    except (DeclarationError, InvalidValue):
+    part = _part(spelling, delimiter)
+    if part is None or (sorts and not part.is_ordered):
         return False
+    write = part.attribute_text
+    try:
+        return all(write(value) == text for value, text in zip(values, texts, strict=True))
+    except InvalidValue:
+        return False
+
+
+def writer_of(spelling: KeySpelling, delimiter: Delimiter) -> Callable[[Any], str] | None:
+    """Return what writes values in a key; None if the type has no such format."""
+    part = _part(spelling, delimiter)
+    return None if part is None else part.attribute_text
+
+
+@lru_cache(maxsize=512)
+def _part(spelling: KeySpelling, delimiter: Delimiter) -> KeyPart | None:
+    try:
+        return spelling.part(delimiter)
+    except DeclarationError:
+        return None
 
 
 def reads_back(spelling: KeySpelling, delimiter: Delimiter, texts: Sequence[str]) -> bool:
@@ -233,7 +248,7 @@ def _formatted(plain: KeySpelling, texts: Sequence[str]) -> Iterator[KeySpelling
         yield plain("lower", LOWER)
         yield plain("upper", UPPER)
         yield plain("casefold", CASEFOLD)
-        longest = max(map(len, texts))
+        longest = max(1, *map(len, texts))
         yield plain("truncated", truncated(longest), longest)
 
 

@@ -16,12 +16,13 @@ Classes with different types at one key become one entity with variants:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
 from tablewright.infer.names import snake_case
+from tablewright.infer.regular import RARE, UnexplainedItem
 from tablewright.infer.structure import is_word
 from tablewright.mapping.item_kind import is_record
 from tablewright.schema import KeySchema
@@ -39,7 +40,7 @@ SEGMENTS = 4
 #: Names of type attributes, without case and underscores.
 _TYPE_NAMES = (
     "entitytype", "type", "entity", "itemtype", "kind", "model", "objecttype", "recordtype",
-    "typename", "types", "discriminator", "tp", "et", "en", "edbe",
+    "typename", "types", "discriminator", "cls", "tp", "et", "en", "edbe",
 )  # fmt: skip
 
 #: A literal of a key; None is a variable.
@@ -102,6 +103,12 @@ class ItemClass(Struct, eq=False):
     #: The classes that it joins, because they share a key: variants of one entity.
     variants: list[ItemClass] = []
 
+    def set_aside(self, reasons: Mapping[int, str]) -> list[UnexplainedItem]:
+        """Remove items, by their numbers, and return them with the reasons."""
+        removed = [UnexplainedItem(self.items[n], reason) for n, reason in reasons.items()]
+        self.items = [item for n, item in enumerate(self.items) if n not in reasons]
+        return removed
+
 
 def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     """Return the attribute that has the type of each item; None if there is none."""
@@ -122,7 +129,7 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     for name in ranked:
         is_named = _rank(name) < len(_TYPE_NAMES)
         is_in_all = sample.is_exact or not is_named
-        needed = len(sample.items) if is_in_all else len(sample.items) / 2
+        needed = _nearly(len(sample.items)) if is_in_all else len(sample.items) / 2
         if counts[name] >= needed and _divides(sample.items, skeletons, name, is_named=is_named):
             return name
     return None
@@ -146,39 +153,81 @@ def _rank(name: str) -> int:
     return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else len(_TYPE_NAMES)
 
 
+def _nearly(count: int) -> int:
+    """Return how many of so many items are all but the irregular ones."""
+    return count - count // RARE
+
+
 def _divides(
     items: Sequence[Item], skeletons: Sequence[Skeleton], name: str, *, is_named: bool
 ) -> bool:
-    """Whether no two values of an attribute have keys of the same form.
+    """Whether no two values of an attribute have keys of the same form, but for irregular items.
 
     The variants of an entity have such keys; then the attribute must have a usual name, and its
     values must say which form a key has, in all items.
     """
-    values: dict[Skeleton, set[str]] = defaultdict(set)
+    values: dict[Skeleton, Counter[str]] = defaultdict(Counter)
     for item, skeleton in zip(items, skeletons, strict=True):
         if name in item:
-            values[skeleton].add(type_of(item[name]))
-    distinct = {value for found in values.values() for value in found}
+            values[skeleton][type_of(item[name])] += 1
+    usual = {skeleton: _usual(counts) for skeleton, counts in values.items()}
+    distinct = {value for found in usual.values() for value in found}
     if "" in distinct:
         return False
-    if any(len(found) > 1 for found in values.values()):
-        is_in_all = all(name in item for item in items)
-        has_one_form = sum(map(len, values.values())) == len(distinct)
-        is_typing = has_one_form and len(values) > 1 and all(map(is_word, distinct))
+    count = sum(name in item for item in items)
+    is_in_all = count >= _nearly(len(items))
+    if any(len(found) > 1 for found in usual.values()):
+        has_one_form = sum(map(len, usual.values())) == len(distinct)
+        is_typing = has_one_form and len(usual) > 1 and all(map(is_word, distinct))
         return is_named and is_in_all and is_typing
-    if len(distinct) == 1 and not all(name in item for item in items):
+    if len(distinct) == 1 and not is_in_all:
         return False  # the kind or the model of a thing
     return is_named or (1 < len(distinct) < len(items) and all(map(is_word, distinct)))
 
 
-def divide(sample: Sample, delimiter: str, type_attribute: str | None) -> list[ItemClass]:
-    """Return the classes of a sample, in the order of their first items' keys."""
+def _usual(counts: Counter[str]) -> list[str]:
+    """Return the values that are not exceptions."""
+    return [value for value, count in counts.items() if count > counts.total() // RARE]
+
+
+def divide(
+    sample: Sample, delimiter: str, type_attribute: str | None
+) -> tuple[list[ItemClass], list[UnexplainedItem]]:
+    """Return the classes of a sample, in the order of their first items' keys, and other items.
+
+    An item without a type, with a key as those of a type have it, is none of a class of its own. Nor
+    are a few items whose keys have no literals, or only those of a frequent class.
+    """
+    skeletons = _skeletons(sample, delimiter)
+    types: dict[Skeleton, Counter[str]] = defaultdict(Counter)
+    for item, skeleton in zip(sample.items, skeletons, strict=True):
+        if type_attribute in item:
+            types[skeleton][type_of(item[type_attribute])] += 1
     found: dict[object, ItemClass] = {}
-    for item, skeleton in zip(sample.items, _skeletons(sample, delimiter), strict=True):
+    forms: dict[object, Skeleton] = {}
+    unexplained = []
+    for item, skeleton in zip(sample.items, skeletons, strict=True):
         type_name = type_of(item[type_attribute]) if type_attribute in item else None
-        kind = found.setdefault(type_name or skeleton, ItemClass([], type_name))
-        kind.items.append(item)
-    return list(found.values())
+        if not type_name and types[skeleton].total() >= RARE:
+            reason = f"it has no {type_attribute}, but a key like {types[skeleton].most_common(1)[0][0]}"
+            unexplained.append(UnexplainedItem(item, reason))
+            continue
+        found.setdefault(type_name or skeleton, ItemClass([], type_name)).items.append(item)
+        forms.setdefault(type_name or skeleton, skeleton)
+    rare = len(sample.items) // (5 * RARE)
+    frequent = {_firsts(forms[n]) for n, kind in found.items() if len(kind.items) > rare}
+    for name, kind in list(found.items()):
+        firsts = _firsts(forms[name])
+        is_known = not any(firsts) or firsts in frequent
+        if len(kind.items) <= rare and is_known and kind.type_name is None:
+            reason = f"its key has a form that only {len(kind.items)} of the items have"
+            unexplained += [UnexplainedItem(item, reason) for item in found.pop(name).items]
+    return list(found.values()), unexplained
+
+
+def _firsts(skeleton: Skeleton) -> tuple[str | None, ...]:
+    """Return the first literal of each key attribute."""
+    return tuple(words[0] for words in skeleton)
 
 
 def _skeletons(sample: Sample, delimiter: str) -> list[Skeleton]:
@@ -198,6 +247,7 @@ class _Words:
         self.sorts = name != sample.table.keys.partition[0].name
         partition = sample.table.keys.partition[0].name
         rows = [self._row(item) for item in sample.items]
+        self._values = {str(item[partition]) for item in sample.items}
         self._firsts = Counter(row[0] for row in rows if len(row) > 1)
         self._partitions: dict[str, set[str]] = defaultdict(set)
         for item, row in zip(sample.items, rows, strict=True):
@@ -228,12 +278,16 @@ class _Words:
     def _is_whole_literal(self, text: str, contents: set[str | None]) -> bool:
         if not is_word(text) or text in contents:
             return False
-        if text.isupper() and _are_few(self._wholes):
+        if text.isupper() and (_are_few(self._wholes) or self._recurs(text)):
             return True
         if not self.sorts:
             return len(self._wholes) == 1 and self._wholes[text] > 1
         few = len(self._wholes) <= max(3, self._wholes.total() / 4)
         return few and len(self._partitions[text]) > 1
+
+    def _recurs(self, text: str) -> bool:
+        """Whether a text is in so many partitions that it is no value."""
+        return len(self._partitions[text]) > max(2, len(self._values) // (5 * RARE))
 
     def _is_inner_literal(self, text: str, contents: set[str | None]) -> bool:
         if not text:

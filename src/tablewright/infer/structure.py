@@ -60,13 +60,17 @@ def find_delimiter(texts: Sequence[str]) -> str:
     >>> find_delimiter(["USER:1", "USER:2", "PROFILE"]), find_delimiter(["a-b", "c-d"])
     (':', '')
     """
-    best, most = "", 0
+    best, most, usual = "", 0, 0
     for candidate in DELIMITERS:
         words = Counter(_first_word(text, candidate) for text in texts if candidate in text)
         del words[""]
         score = words.total() - len(words) if candidate != "#" else words.total()
+        if candidate == "#":
+            usual = score
         if score > most:
             best, most = candidate, score
+    if usual * 10 > most:  # the others are in values: USER#ann-1, where ids are ann-1
+        best = "#"
     if not best:
         return "#" if any("#" in text for text in texts) else ""
     double = best * 2
