@@ -117,8 +117,7 @@ class StoredAttributes:
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
                         break
-            if key.name not in self._primary:  # which must be there; a document may lack a place
-                yield from self._inside(attribute, members, variable.texts)
+            yield from self._inside(attribute, members, variable.texts)
 
     def _inside(
         self, attribute: InferredAttribute, members: list[int], texts: tuple[str, ...]
@@ -127,7 +126,7 @@ class StoredAttributes:
         if attribute.kind.source != "dict[str, str]":
             return
         documents = [attribute.values[n].get("M", {}) for n in members]
-        for name in documents[0]:
+        for name in documents[0] if len(set(texts)) > 1 else ():
             found = [document.get(name, {}).get("S") for document in documents]
             if found == list(texts):
                 how = path_format(itemgetter(name), "it")

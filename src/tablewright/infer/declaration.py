@@ -95,6 +95,19 @@ class InferredPlace(Struct, eq=False):
         return [*self.partition, *self.sort]
 
 
+class InferredUnique(Struct, eq=False):
+    """A unique value of an entity, which sentinels reserve."""
+
+    #: Of the sentinels, whose parts are attributes of the entity.
+    paths: list[InferredPath]
+    #: The attributes of the entity that a sentinel has.
+    keep: list[InferredAttribute]
+    attribute: InferredAttribute
+    type_name: str | None
+    #: The sentinels.
+    items: list[Item]
+
+
 class InferredVariant(Struct, eq=False):
     """A variant of an entity: its type, and the attributes that only its items have."""
 
@@ -121,6 +134,7 @@ class InferredEntity(Struct, eq=False):
     name: str = ""
     #: The kinds of items at its key; empty for an entity with one kind.
     variants: list[InferredVariant] = []
+    uniques: list[InferredUnique] = []
 
     @property
     def all_paths(self) -> list[InferredPath]:

@@ -35,6 +35,7 @@ from tablewright.infer.names import (
 )
 from tablewright.infer.regular import find_irregular
 from tablewright.infer.sample import ItemClass, Sample, divide, find_type_attribute, join_classes
+from tablewright.infer.sentinels import find_sentinels
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
 from tablewright.mapping.key_parts import MARK, Delimiter, KeyPart, natural_part
@@ -68,6 +69,7 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
         _split_variants(entity, kind)
+    find_sentinels(design)
     _name_entities(design, reserved)
     if len(entities) == 1:
         _make_natural(entities[0], design)

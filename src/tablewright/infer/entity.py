@@ -21,7 +21,7 @@ from tablewright.infer.declaration import (
 )
 from tablewright.infer.key_variables import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
-from tablewright.infer.names import has_own_name
+from tablewright.infer.names import has_own_name, is_copy_name
 from tablewright.infer.regular import RARE
 from tablewright.infer.sample import ItemClass, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
@@ -235,7 +235,10 @@ class EntityInference:
         if is_own:
             variables = [each for each in elements if isinstance(each, VaryingPart)]
             is_explained = any(explains(variable.texts) for variable in variables)
-            draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
+            is_whole = len(elements) == 1
+            if is_whole and not is_primary and is_explained:
+                is_whole = not is_copy_name(key.name)
+            draft.is_natural = is_whole or not is_explained
         if draft.is_natural:
             self.stored.add(key.name)
         else:

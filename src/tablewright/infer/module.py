@@ -17,6 +17,7 @@ from tablewright.infer.declaration import (
     InferredEntity,
     InferredPath,
     InferredPlace,
+    InferredUnique,
     InferredVariant,
 )
 from tablewright.infer.names import WIDTH, keywords, quoted, snake_case, unused, wrap_call
@@ -32,7 +33,7 @@ _STANDARD = {
 }
 _OWN = {
     "tablewright": [
-        *("GSI", "LSI", "Attr", "Entity", "Provisioned", "Table", "attr", "index", "key", "ttl")
+        *("GSI", "LSI", "Attr", "Entity", "Provisioned", "Table", "attr", "index", "key", "ttl", "unique")
     ],
     "tablewright.formats": formats.__all__,
     "tablewright.verify": ["Check", "Stored"],
@@ -181,6 +182,10 @@ class _ClassWriter:
             if any(part.attribute.index for path in place.paths for part in path.parts):
                 lines.append("    # Nothing else in an item says whether it is in this index.")
             lines.append(self._place(place, name, entity))
+        for unique in entity.uniques:
+            name = unused(f"unique_{unique.attribute.name}", taken)
+            taken.add(name)
+            lines.append(self._unique(unique, name))
         for index, keys in entity.shared.items():
             where, shown = self.indexes[index], ", ".join(map(quoted, keys))
             lines.append(f"    # Items are in {where}, too; it shares the key {shown}.")
@@ -230,6 +235,15 @@ class _ClassWriter:
         delimiter = keywords({"delimiter": (place.delimiter, None)})
         arguments = [where, *map(_tuple, paths), *when, *delimiter]
         return wrap_call(f"{name} = {self._use('index')}", arguments, "    ")
+
+    def _unique(self, unique: InferredUnique, name: str) -> str:
+        paths = [self._path(path, None, set()) for path in unique.paths]
+        if len(paths) == 2 and paths[0] == paths[1]:
+            del paths[1]
+        kept = [each.name for each in unique.keep]
+        keep = f"keep=({', '.join(kept)}{',' * (len(kept) == 1)})"
+        options = [keep, *keywords({"type_name": (unique.type_name, None)})]
+        return wrap_call(f"{name} = {self._use('unique')}", [*paths, *options], "    ")
 
     def _path(self, path: InferredPath, other: str | None, seen: set[str]) -> str:
         """Return the expression of a key attribute; `seen` are the parts that the key has."""

@@ -42,6 +42,9 @@ _KEY_ATTRIBUTE = re.compile(
     r"((gsi|lsi|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
 )
 
+#: Words in the names of key attributes that repeat others.
+_COPIES = frozenset({"data", "gsi", "hash", "idx", "index", "key", "lsi", "pk", "range", "sk", "sort"})
+
 WIDTH = 88
 
 
@@ -125,6 +128,15 @@ def has_own_name(attribute: str) -> bool:
     [False, False, False, True, False]
     """
     return _KEY_ATTRIBUTE.fullmatch(attribute.lower()) is None
+
+
+def is_copy_name(attribute: str) -> bool:
+    """Whether the name of a key attribute says that it repeats what another attribute has.
+
+    >>> [is_copy_name(name) for name in ("last_active_sk", "data", "updatedAt")]
+    [True, True, False]
+    """
+    return not _COPIES.isdisjoint(snake_case(attribute).split("_"))
 
 
 def unused(name: str, taken: Container[str], separator: str = "_") -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from os.path import commonprefix
 from typing import Any
 
@@ -81,6 +82,7 @@ class _Finder:
         #: The parts of keys that other keys may repeat, with the name of their key.
         self.columns: list[tuple[str, Column]] = []
         self._contents: dict[tuple[str, Kind], dict[int, Any]] = {}
+        self._documents: list[tuple[str, Column]] | None = None
         self._kinds: dict[str, tuple[Kind, ...]] = {}
 
     def set_aside(self, numbers: Sequence[int], reason: str, among: int) -> bool:
@@ -217,11 +219,11 @@ class _Finder:
     def _explanations(self, name: str, column: Column) -> Iterator[tuple[str, list[int]]]:
         """Yield what explains nearly all texts, and the numbers of the items where it does not."""
         numbers = list(column)
-        for other, known in self.columns:
-            if other != name:
-                misses = _misses(numbers, lambda n: known.get(n) == column[n])  # noqa: B023
-                if misses is not None:
-                    yield f"part of {other}", misses
+        others = ((f"part of {other}", known) for other, known in self.columns if other != name)
+        for source, known in chain(others, self._members()):
+            misses = _misses(numbers, lambda n: known.get(n) == column[n])  # noqa: B023
+            if misses is not None:
+                yield source, misses
         length = Counter(map(len, filter(None, column.values()))).most_common(1)[0][0]
         texts = [text for text in column.values() if len(text) == length]
         for attribute in self._attributes(name):
@@ -237,6 +239,18 @@ class _Finder:
                     )
                     if misses is not None:
                         yield f"{attribute}, written as {spelling.source.format(attribute)},", misses
+
+    def _members(self) -> Iterator[tuple[str, Column]]:
+        """Yield the texts in documents."""
+        if self._documents is None:
+            found: dict[str, Column] = {}
+            for n, item in enumerate(self.items):
+                for name, value in item.items():
+                    for member, inner in value.get("M", {}).items():
+                        if "S" in inner:
+                            found.setdefault(f"{name}.{member}", {})[n] = inner["S"]
+            self._documents = [(name, column) for name, column in found.items() if len(column) > 1]
+        yield from self._documents
 
     def _attributes(self, name: str) -> Iterator[str]:
         for attribute in dict.fromkeys(name for item in self.items for name in item):

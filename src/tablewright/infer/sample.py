@@ -43,6 +43,9 @@ _TYPE_NAMES = (
     "typename", "types", "discriminator", "cls", "tp", "et", "en", "edbe",
 )  # fmt: skip
 
+#: The most words in lower case at one place of a key that are literals.
+_MOST_KINDS = 8
+
 #: A literal of a key; None is a variable.
 Skeleton = tuple[tuple[str | None, ...], ...]
 
@@ -255,6 +258,24 @@ class _Words:
                 self._partitions[text].add(str(item[partition]))
         self._wholes = Counter(row[0] for row in rows if len(row) == 1)
         self._inner = Counter(text for row in rows for text in row[1:] if text.isupper())
+        self._lower = self._lower_literals(rows)
+
+    def _lower_literals(self, rows: list[list[str]]) -> set[tuple[int, str]]:
+        """Return the words in lower case that tell kinds of items apart, each with its position.
+
+        They are few, and each is behind many values: `u#7#follower`, `u#7#following`.
+        """
+        found: dict[int, Counter[str]] = defaultdict(Counter)
+        for row in rows:
+            for position, text in enumerate(row[2:], 2):
+                found[position][text] += 1
+        return {
+            (position, text)
+            for position, counts in found.items()
+            if len(counts) <= _MOST_KINDS
+            for text, count in counts.items()
+            if is_word(text) and count > counts.total() // RARE and self._recurs(text)
+        }
 
     def _row(self, item: Item) -> list[str]:
         text: str = item[self.name]["S"]
@@ -266,7 +287,10 @@ class _Words:
         if len(row) == 1:
             return (row[0] if self._is_whole_literal(row[0], contents) else None,)
         first = row[0] if self._is_first_literal(row[0]) else None
-        rest = (text if self._is_inner_literal(text, contents) else None for text in row[1:])
+        rest = (
+            text if self._is_inner_literal(position, text, contents) else None
+            for position, text in enumerate(row[1:], 1)
+        )
         return (first, *rest)
 
     def _is_first_literal(self, text: str) -> bool:
@@ -289,8 +313,8 @@ class _Words:
         """Whether a text is in so many partitions that it is no value."""
         return len(self._partitions[text]) > max(2, len(self._values) // (5 * RARE))
 
-    def _is_inner_literal(self, text: str, contents: set[str | None]) -> bool:
-        if not text:
+    def _is_inner_literal(self, position: int, text: str, contents: set[str | None]) -> bool:
+        if not text or ((position, text) in self._lower and text not in contents):
             return True
         is_literal = is_word(text) and text.isupper() and text not in contents
         return is_literal and _are_few(self._inner)

@@ -23,6 +23,8 @@ from msgspec import Struct
 
 #: In the order of preference, where several would do.
 DELIMITERS = "#:|~/_.-"
+#: A word that the items of so many partitions have at one place is no value.
+MANY = 10
 _WORD = re.compile(r"[^\W\d]([^\W\d]|[_ -])*|[vV]\d+|\$[^\W\d][\w-]*").fullmatch
 #: The name of an entity and its version, as ElectroDB writes them: `$assignments#tasks_1#…`.
 _VERSIONED = re.compile(r"[^\W\d]\w*_\d+").fullmatch
@@ -180,6 +182,8 @@ def _is_literal(
     if not any(any(earlier) for earlier in columns[:position]):  # the first, perhaps behind a #
         return True
     if not isinstance(before[-1], str):
+        return True
+    if partitions >= MANY:
         return True
     # A word behind a literal: `CAT#NAME#…`, or the id in `user#alice`.
     return (text.isupper() and not is_last) or (is_last and partitions > 1 and sorts)

@@ -20,7 +20,7 @@ from tablewright.mapping.template import Template
 from tests.infer.corpus.generate import CorpusTable, EntityTemplate, Row
 
 _PART = re.compile(r"\{([^}|]*)[^}]*\}")
-_MEMBER = re.compile(r'\["(\w+)"\]|\.(\w+)').findall
+_MEMBER = re.compile(r"\['(\w+)'\]").findall
 
 #: The templates of each key attribute: `ORDER#{orderId}`, with `{1}` for what is only in keys.
 Forms = Mapping[str, frozenset[str]]
@@ -85,7 +85,9 @@ def _shown(forms: Forms, name: str) -> str:
 
 def expected_forms(table: CorpusTable, entity: EntityTemplate) -> Forms:
     """Return the templates that an entity of the corpus has."""
-    stored = {name.removesuffix("?") for name in entity.kinds if not name.startswith("-")}
+    owners = [each for each in table.entities if each.name == entity.options.get("unique")]
+    kinds = [name for each in (entity, *owners) for name in each.kinds]
+    stored = {name.removesuffix("?") for name in kinds if not name.startswith("-")}
     templates: dict[str, list[str]] = defaultdict(list)
     for name, _, template in entity.keys:
         templates[name].append(template)
@@ -101,7 +103,7 @@ def expected_forms(table: CorpusTable, entity: EntityTemplate) -> Forms:
     for name in _key_names(table):
         if name in templates:
             found[name] = frozenset(_PART.sub(number, each) for each in templates[name])
-        elif name in stored:
+        elif name in {kind.removesuffix("?") for kind in entity.kinds}:
             found[name] = frozenset({f"{{{name}}}"})
     indexes = [[name.partition(":")[0] for name in index[1:]] for index in table.indexes]
     keys = {name.partition(":")[0] for name in table.keys}
@@ -122,7 +124,7 @@ def key_forms(table: CorpusTable, entity: EntityMap, keys: Iterable[KeyMap]) -> 
         attribute = entity.attributes[part.attribute]
         if attribute.is_key_only:
             return f"{{{numbers.setdefault(part.attribute, len(numbers) + 1)}}}"
-        members = "".join("." + (a or b) for a, b in _MEMBER(part.label.partition("inside:")[2]))
+        members = "".join(f".{name}" for name in _MEMBER(part.label))
         return f"{{{attribute.stored}{members}}}"
 
     return {
