@@ -108,12 +108,18 @@ class StoredAttributes:
             if not all(n in attribute.values for n in members):
                 continue
             for kind in attribute.kinds:
-                values = _decoded(attribute, kind, members)
+                # Most spellings differ from the first text, so the other values are not decoded.
+                first = _decoded(attribute, kind, members[:1])
+                likely = [
+                    spelling
+                    for spelling in spellings(kind, key.type, variable.texts)
+                    if not spelling.formats or _is_evidence(spelling, variable.texts)
+                    if first and spells(spelling, delimiter, first, variable.texts[:1], sorts=sorts)
+                ]
+                values = _decoded(attribute, kind, members) if likely else None
                 if values is None:
                     continue
-                for spelling in spellings(kind, key.type, variable.texts):
-                    if spelling.formats and not _is_evidence(spelling, variable.texts):
-                        continue
+                for spelling in likely:
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
                         break

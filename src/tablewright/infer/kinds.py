@@ -257,9 +257,12 @@ def _is_padded(texts: Sequence[str], width: int) -> bool:
     return width > 3 or any(text[0] in "09" for text in texts)
 
 
-def _iso(plain: KeySpelling) -> Iterator[KeySpelling]:
-    for zone in ("Z", "+00:00"):
-        shown = [] if zone == "Z" else [f'zone="{zone}"']
-        for precision in ("seconds", "milliseconds", "microseconds"):
-            how = moments.iso(precision, zone)
-            yield plain("iso", how, f'"{precision}"', *shown)
+@lru_cache(maxsize=8)
+def _iso(plain: KeySpelling) -> tuple[KeySpelling, ...]:
+    """Return the spellings as ISO 8601; equal ones, so that `_part` knows them again."""
+    shown = {"Z": [], "+00:00": ['zone="+00:00"']}
+    return tuple(
+        plain("iso", moments.iso(precision, zone), f'"{precision}"', *arguments)
+        for zone, arguments in shown.items()
+        for precision in ("seconds", "milliseconds", "microseconds")
+    )

@@ -211,8 +211,15 @@ def divide(
     unexplained = []
     for item, skeleton in zip(sample.items, skeletons, strict=True):
         type_name = type_of(item[type_attribute]) if type_attribute in item else None
-        if not type_name and types[skeleton].total() >= RARE:
-            reason = f"it has no {type_attribute}, but a key like {types[skeleton].most_common(1)[0][0]}"
+        counts = types[skeleton]
+        if counts.total() >= RARE and type_name not in _usual(counts):
+            reason = (
+                f"its {type_attribute} is {type_name!r}"
+                if type_name
+                else f"it has no {type_attribute}"
+            )
+            usual = counts.most_common(1)[0][0]
+            reason += f", but its key is like those of type {usual!r}"
             unexplained.append(UnexplainedItem(item, reason))
             continue
         found.setdefault(type_name or skeleton, ItemClass([], type_name)).items.append(item)

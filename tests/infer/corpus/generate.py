@@ -144,11 +144,10 @@ def rows(table: CorpusTable, count: int) -> list[Row]:
         row = maker.row(entity, values)
         if (place := maker.place(row.item)) in found:
             continue
-        found[place] = row
-        for each in sentinels:
-            if each.options["unique"] == entity.name:
-                made = maker.row(each, values)
-                found[maker.place(made.item)] = made
+        own = [maker.row(e, values) for e in sentinels if e.options["unique"] == entity.name]
+        if any(maker.place(each.item) in found for each in own):
+            continue
+        found |= {maker.place(each.item): each for each in (row, *own)}
     made_rows = list(found.values())
     for number in range(IRREGULAR // 2, len(made_rows), IRREGULAR):
         spoiled = maker.spoil(made_rows[number].item, number // IRREGULAR)
