@@ -46,6 +46,8 @@ class InferredPart(Struct, eq=False):
     prefix: str = ""
     #: The key attribute is the attribute itself.
     is_natural: bool = False
+    #: Other attributes that have the same texts in all items.
+    alternatives: tuple[InferredAttribute, ...] = ()
 
     @property
     def source(self) -> str:
@@ -132,6 +134,8 @@ class InferredEntity(Struct, eq=False):
     #: Attributes whose names a design cannot have.
     undeclared: list[str] = []
     name: str = ""
+    #: Whether nothing in the items says what they are.
+    is_guessed: bool = False
     #: The kinds of items at its key; empty for an entity with one kind.
     variants: list[InferredVariant] = []
     uniques: list[InferredUnique] = []

@@ -69,7 +69,8 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
         _split_variants(entity, kind)
-    find_sentinels(design)
+    if not sample.is_exact:  # the rows of a model are all entities
+        find_sentinels(design)
     _name_entities(design, reserved)
     if len(entities) == 1:
         _make_natural(entities[0], design)
@@ -223,11 +224,13 @@ def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
     # First those whose keys have no other words: a `USER#…` is a User, `GAME#…`, `USER#…` is not.
     untyped = [each for each in design.entities if each.type_name is None]
     for entity in sorted(untyped, key=lambda each: len(_distinct_words(each))):
-        name = _class_of(_literal_name(entity) or table, design, reserved)
+        words = _distinct_words(entity)
+        known = _literal_name(entity, is_alone=len(design.entities) == 1)
+        name = _class_of(known or "_".join((table, *words)), design, reserved)
         if name in taken:
-            joined = "_".join(_distinct_words(entity))
-            name = _class_of(joined or snake_case(name), design, reserved)
+            name = _class_of("_".join(words) or snake_case(name), design, reserved)
         entity.name = unused(name, {*taken, *reserved}, "")
+        entity.is_guessed = entity.name != name or not (known or len(design.entities) == 1)
         taken.add(entity.name)
     if design.name in taken:
         design.name = f"{design.name}Table"
@@ -252,13 +255,16 @@ def _distinct_words(entity: InferredEntity) -> list[str]:
     return [word for word in dict.fromkeys(words) if word == "item" or word not in GENERIC]
 
 
-def _literal_name(entity: InferredEntity) -> str:
-    """Return the last literal of a key that says what the item is, or whose id it begins with."""
+def _literal_name(entity: InferredEntity, *, is_alone: bool) -> str:
+    """Return the last literal of a key that says what the item is, or whose id it begins with.
+
+    One letter does not say it. An entity that `is_alone` is named after an id, or else its table.
+    """
     words = _distinct_words(entity)
     if len(words) > 1 and words[-1] == "item":
         return "_".join(words[-2:])
     for name in reversed(words):
-        if name not in GENERIC | VALUES:
+        if len(name) > 1 and name not in GENERIC | VALUES:
             return name
     for path in reversed(entity.paths):
         for part in path.parts:
@@ -266,10 +272,12 @@ def _literal_name(entity: InferredEntity) -> str:
             is_named = has_own_name(stored) and not part.attribute.is_key_only
             name = snake_case(stored) if is_named else ""
             name = name or _common_letters(part.attribute)
-            name = name.removesuffix("_id").removesuffix("_token")
-            if name not in {"", "id", "token", *VALUES}:
-                return name
-    return ""
+            plain = name.removesuffix("_id").removesuffix("_token")
+            is_id = plain != name or not is_alone
+            if is_id and plain not in {"", "id", "token", *VALUES}:
+                return plain
+    said = [word for path in entity.paths for word in _words(path) if len(word) > 1]
+    return snake_case(said[-1]).rstrip("_") if said and said[-1].islower() else ""
 
 
 def _words(path: InferredPath) -> list[str]:

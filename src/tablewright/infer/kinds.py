@@ -260,9 +260,11 @@ def _is_padded(texts: Sequence[str], width: int) -> bool:
 @lru_cache(maxsize=8)
 def _iso(plain: KeySpelling) -> tuple[KeySpelling, ...]:
     """Return the spellings as ISO 8601; equal ones, so that `_part` knows them again."""
-    shown = {"Z": [], "+00:00": ['zone="+00:00"']}
-    return tuple(
-        plain("iso", moments.iso(precision, zone), f'"{precision}"', *arguments)
-        for zone, arguments in shown.items()
-        for precision in ("seconds", "milliseconds", "microseconds")
+    precisions: tuple[moments.Precision, ...] = ("seconds", "milliseconds", "microseconds")
+    return (
+        *(plain("iso", moments.iso(each, "Z"), f'"{each}"') for each in precisions),
+        *(
+            plain("iso", moments.iso(each, "+00:00"), f'"{each}"', 'zone="+00:00"')
+            for each in precisions
+        ),
     )

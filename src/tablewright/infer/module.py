@@ -33,7 +33,19 @@ _STANDARD = {
 }
 _OWN = {
     "tablewright": [
-        *("GSI", "LSI", "Attr", "Entity", "Provisioned", "Table", "attr", "index", "key", "ttl", "unique")
+        *(
+            "GSI",
+            "LSI",
+            "Attr",
+            "Entity",
+            "Provisioned",
+            "Table",
+            "attr",
+            "index",
+            "key",
+            "ttl",
+            "unique",
+        )
     ],
     "tablewright.formats": formats.__all__,
     "tablewright.verify": ["Check", "Stored"],
@@ -163,6 +175,8 @@ class _ClassWriter:
         }
         arguments = ["Entity", f"table={self.design.name}", *keywords(options)]
         lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
+        if entity.is_guessed:
+            lines.append("    # The name is a guess: nothing in the items says what they are.")
         in_key = [part.attribute for path in entity.paths for part in path.parts]
         first = list(dict.fromkeys(in_key))
         others = sorted(

@@ -43,7 +43,9 @@ _KEY_ATTRIBUTE = re.compile(
 )
 
 #: Words in the names of key attributes that repeat others.
-_COPIES = frozenset({"data", "gsi", "hash", "idx", "index", "key", "lsi", "pk", "range", "sk", "sort"})
+_COPIES = frozenset(
+    {"data", "gsi", "hash", "idx", "index", "key", "lsi", "pk", "range", "sk", "sort"}
+)
 
 WIDTH = 88
 

@@ -169,7 +169,7 @@ class _Finder:
             start = end
 
     def _compare_column(self, name: str, column: Column) -> bool:
-        """Set aside the items whose part differs from its explanation; return whether it has one."""
+        """Set items aside that the explanation of the others is wrong for; return if there is one."""
         regular = {n: text for n, text in column.items() if n not in self.found}
         counts = Counter(regular.values())
         if len(counts) < 2:
@@ -184,7 +184,7 @@ class _Finder:
                 if not misses:
                     return True
             if best is not None:
-                reason = f"{name} is not what its {best[1]} gives"
+                reason = f"{name} is not what {best[1]} gives"
                 return self.set_aside(best[2], reason, len(column))
         return False
 
@@ -198,7 +198,7 @@ class _Finder:
         regular = {n: text for n, text in column.items() if n not in self.found}
         counts = Counter(regular.values())
         usual, count = counts.most_common(1)[0]
-        if 1 < len(counts) and (not usual or is_word(usual)) and count < len(regular):
+        if len(counts) > 1 and (not usual or is_word(usual)) and count < len(regular):
             others = [n for n, text in regular.items() if text != usual]
             reason = f"{name} does not have {usual!r} where the other items have it"
             self.set_aside(others, reason, len(regular))
@@ -219,7 +219,9 @@ class _Finder:
     def _explanations(self, name: str, column: Column) -> Iterator[tuple[str, list[int]]]:
         """Yield what explains nearly all texts, and the numbers of the items where it does not."""
         numbers = list(column)
-        others = ((f"part of {other}", known) for other, known in self.columns if other != name)
+        others = (
+            (f"the same part of {other}", known) for other, known in self.columns if other != name
+        )
         for source, known in chain(others, self._members()):
             misses = _misses(numbers, lambda n: known.get(n) == column[n])  # noqa: B023
             if misses is not None:
@@ -238,7 +240,7 @@ class _Finder:
                         lambda n: n in values and _text(write, values[n]) == column[n],  # noqa: B023
                     )
                     if misses is not None:
-                        yield f"{attribute}, written as {spelling.source.format(attribute)},", misses
+                        yield spelling.source.format(attribute), misses
 
     def _members(self) -> Iterator[tuple[str, Column]]:
         """Yield the texts in documents."""
@@ -294,4 +296,3 @@ def _misses(numbers: Sequence[int], matches: Callable[[int], bool]) -> list[int]
             elif len(found) > len(numbers) // RARE:
                 return None
     return found if len(found) <= len(numbers) // RARE else None
-

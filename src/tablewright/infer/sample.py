@@ -1,9 +1,5 @@
 """Sample: some items of a table, divided into the classes that will be one entity each.
 
-The sample is read with DescribeTable, DescribeTimeToLive and Scan; nothing is written. Pages of
-several segments of the table are read in turn, so that a sample of a large table has items of many
-partitions.
-
 Items are divided by a type attribute if the table has one: an attribute whose values divide the
 items as their keys do. Else they are divided by the literals of their keys.
 
@@ -16,26 +12,16 @@ Classes with different types at one key become one entity with variants:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from tablewright.errors import TableNotFound
 from tablewright.infer.names import snake_case
 from tablewright.infer.regular import RARE, UnexplainedItem
 from tablewright.infer.structure import is_word
-from tablewright.mapping.item_kind import is_record
 from tablewright.schema import KeySchema
 from tablewright.table_description import TableDescription
-from tablewright.transfer.definition import read_definition, require_description
-from tablewright.transfer.endpoints import select_tables
-from tablewright.transfer.rows import scan_pages
-from tablewright.transport import Transport
 from tablewright.values import Item, Value
-
-#: The number of items that are enough to see the structure of most tables.
-SAMPLE_SIZE = 1000
-SEGMENTS = 4
 
 #: Names of type attributes, without case and underscores.
 _TYPE_NAMES = (
@@ -57,44 +43,14 @@ class Sample(Struct, frozen=True):
     items: tuple[Item, ...]
     #: Whether the entities must store each item exactly as it is, also moments.
     is_exact: bool = False
+    #: The number of items that were read; the sample represents them.
+    read: int = 0
 
 
 def natural_names(keys: KeySchema) -> frozenset[str]:
     """Return the key attributes that are one of several of a side, and so never composed."""
     sides = (keys.partition, keys.sort)
     return frozenset(key.name for side in sides if len(side) > 1 for key in side)
-
-
-def read_sample(
-    transport: Transport, table: str, where: str, size: int = SAMPLE_SIZE, segments: int = SEGMENTS
-) -> Sample:
-    """Return up to `size` items of a table; raise TableNotFound if it has none."""
-    select_tables(transport, where, table)
-    definition = read_definition(transport, require_description(transport, table))
-    items = [
-        item
-        for item in _some_items(transport, table, size, segments)
-        if not is_record(item[name] for name in definition.keys.names)
-    ]
-    if not items:
-        raise TableNotFound(f"{where}: the table {table!r} has no items to infer a design from")
-    return Sample(definition, tuple(items))
-
-
-def _some_items(transport: Transport, table: str, size: int, segments: int) -> list[Item]:
-    limit = -(-size // segments)
-    pages = [scan_pages(transport, table, each, segments, limit=limit) for each in range(segments)]
-    waiting: list[Iterator[list[Item]]] = pages
-    found: list[Item] = []
-    while waiting and len(found) < size:
-        following = []
-        for each in waiting:
-            page = next(each, None)
-            if page is not None:
-                found += page
-                following.append(each)
-        waiting = following
-    return found[:size]
 
 
 class ItemClass(Struct, eq=False):
@@ -152,8 +108,14 @@ def type_of(value: Value) -> str:
 
 
 def _rank(name: str) -> int:
+    found = type_rank(name)
+    return len(_TYPE_NAMES) if found is None else found
+
+
+def type_rank(name: str) -> int | None:
+    """Return how usual the name of a type attribute is, from 0; None if it is no such name."""
     plain = snake_case(name).replace("_", "")
-    return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else len(_TYPE_NAMES)
+    return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else None
 
 
 def _nearly(count: int) -> int:
@@ -198,8 +160,8 @@ def divide(
 ) -> tuple[list[ItemClass], list[UnexplainedItem]]:
     """Return the classes of a sample, in the order of their first items' keys, and other items.
 
-    An item without a type, with a key as those of a type have it, is none of a class of its own. Nor
-    are a few items whose keys have no literals, or only those of a frequent class.
+    An item without a type, with a key as those of a type have it, is in no class. Nor are a few
+    items whose keys have no literals, or only those of a frequent class.
     """
     skeletons = _skeletons(sample, delimiter)
     types: dict[Skeleton, Counter[str]] = defaultdict(Counter)

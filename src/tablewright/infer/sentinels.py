@@ -34,13 +34,10 @@ _PAIRS = 3
 
 def find_sentinels(design: InferredDesign) -> None:
     """Make unique values of the entities of a design that only reserve them."""
-    found = []
-    for entity in design.entities:
-        unique = _unique_of(entity, design)
-        if unique is not None:
-            found.append((entity, unique))
-    for entity, (owner, unique) in found:
-        if owner not in [sentinel for sentinel, _ in found]:
+    owned = [(each, found) for each in design.entities if (found := _unique_of(each, design))]
+    sentinels = [entity for entity, _ in owned]
+    for entity, (owner, unique) in owned:
+        if owner not in sentinels:
             owner.uniques.append(unique)
             design.entities.remove(entity)
 

@@ -9,9 +9,9 @@ A file describes tables, each by lines with a word and the rest:
     ttl     the attribute with the time of expiry
     entity  name and weight; `type=` its type, `unique=Owner` for sentinels of an owner's value,
             `of=Base` for variants of one entity
-    has     its attributes, `name=kind`; `-name` is not stored, `name?` is missing in every second item
-    NAME    the template of a key attribute; `NAME[a=x]` only for items whose attribute has the value,
-            `NAME[a]` only for those that have it
+    has     its attributes, `name=kind`; `-name` is not stored, `name?` is missing in some items
+    NAME    the template of a key attribute; `NAME[a=x]` only for items whose attribute has the
+            value, `NAME[a]` only for those that have it
 
 All values follow from the name of the table, so that a failure repeats. One item in a hundred is
 irregular: see `_spoil`.
@@ -37,8 +37,19 @@ from tablewright.values import Item, Value
 FILES = sorted(Path(__file__).parent.glob("*.txt"))
 #: One item in so many is irregular.
 IRREGULAR = 100
-_FIRST = "ann bob cleo dan eva finn gus hana ivo jana karl lea mia noah ola pia".split()
-_NOUNS = "lamp table chair river stone cloud engine paper garden window bridge market".split()
+_FIRST = ["ann", "bob", "cleo", "dan", "eva", "finn", "gus", "hana", "ivo", "jana", "karl", "lea"]
+_NOUNS = [
+    "lamp",
+    "table",
+    "chair",
+    "river",
+    "stone",
+    "cloud",
+    "engine",
+    "paper",
+    "garden",
+    "market",
+]
 _LETTERS = string.ascii_uppercase + string.digits
 _PART = re.compile(r"\{([^}]*)\}")
 
@@ -132,7 +143,7 @@ class Row(Struct):
 
 
 def rows(table: CorpusTable, count: int) -> list[Row]:
-    """Return the items of a table, each with another key, and without sentinels that have no owner."""
+    """Return the items of a table, each with another key; some are irregular."""
     maker = _Maker(table, count)
     plain = [each for each in table.entities if "unique" not in each.options]
     sentinels = [each for each in table.entities if "unique" in each.options]
@@ -142,12 +153,10 @@ def rows(table: CorpusTable, count: int) -> list[Row]:
     for entity in maker.random.choices(plain, weights, k=count * sum(weights) // total):
         values = maker.values(entity)
         row = maker.row(entity, values)
-        if (place := maker.place(row.item)) in found:
-            continue
         own = [maker.row(e, values) for e in sentinels if e.options["unique"] == entity.name]
-        if any(maker.place(each.item) in found for each in own):
-            continue
-        found |= {maker.place(each.item): each for each in (row, *own)}
+        places = {maker.place(each.item): each for each in (row, *own)}
+        if found.keys().isdisjoint(places):
+            found |= places
     made_rows = list(found.values())
     for number in range(IRREGULAR // 2, len(made_rows), IRREGULAR):
         spoiled = maker.spoil(made_rows[number].item, number // IRREGULAR)
@@ -195,7 +204,7 @@ class _Maker:
         return Row(item, entity)
 
     def spoil(self, item: Item, number: int) -> Item:
-        """Return an irregular item: what programs with errors and people with consoles leave behind."""
+        """Return an irregular item, as programs with errors and people at consoles leave them."""
         keys = [name for name in self.types if name in item and name not in self.key_names]
         others = [n for n in sorted(item) if n not in {*self.key_names, *keys, self.table.type}]
         spoiled = dict(item)
@@ -215,7 +224,9 @@ class _Maker:
                 spoiled[self.key_names[1]] = {"S": item[self.key_names[1]]["S"] + "#copy#1"}
             case _:
                 spoiled = {
-                    name: {"S": f"tmp-{number}"} if self.types[name] == "S" else {self.types[name]: "1"}
+                    name: {"S": f"tmp-{number}"}
+                    if self.types[name] == "S"
+                    else {self.types[name]: "1"}
                     for name in self.key_names
                 } | {"note": {"S": "delete me"}}
         return spoiled
@@ -236,7 +247,8 @@ class _Maker:
             case "slug":
                 return f"{make.choice(_NOUNS)}-{make.choice(_NOUNS)}-{make.randrange(10_000)}"
             case "title":
-                return f"{make.choice(_NOUNS).capitalize()} {make.choice(_NOUNS)} {make.randrange(999)}"
+                noun = make.choice(_NOUNS).capitalize()
+                return f"{noun} {make.choice(_NOUNS)} {make.randrange(999)}"
             case "email":
                 return f"{self._value('user')}@example.com"
             case "Email":
@@ -285,7 +297,7 @@ class _Maker:
 
 
 def _text(values: dict[str, Any], part: str) -> str:
-    """Return the text of a part `name|format` or `name.member`; a zero byte if the value is missing."""
+    """Return the text of a part, `name|format` or `name.member`; a zero byte without its value."""
     name, _, how = part.partition("|")
     value: Any = values
     for step in name.split("."):

@@ -54,14 +54,18 @@ def mistakes(table: CorpusTable, rows: Iterable[Row], draft: TableMap) -> list[s
             found += _difference(kind.entity, row)
     used = [name for names in drafted.values() for name in names]
     for boundary, names in drafted.items():
-        if len(names) > 1 or used.count(*names) > 1 or not names.isdisjoint(("nothing", "a sentinel")):
+        if (
+            len(names) > 1
+            or used.count(*names) > 1
+            or not names.isdisjoint(("nothing", "a sentinel"))
+        ):
             found.append(f"{boundary} is {', '.join(sorted(names))}")
     found += [f"{e.name} has no items" for e in draft.entities if e.name not in used and not e.base]
-    for entity in table.entities:
-        expected = expected_forms(table, entity)
-        made = forms.get(entity.boundary, {})
+    for template in table.entities:
+        expected = expected_forms(table, template)
+        made = forms.get(template.boundary, {})
         found += [
-            f"{entity.name}.{name} is {_shown(made, name)}, not {_shown(expected, name)}"
+            f"{template.name}.{name} is {_shown(made, name)}, not {_shown(expected, name)}"
             for name in sorted({*expected, *made})
             if expected.get(name) != made.get(name)
         ]
@@ -108,7 +112,9 @@ def expected_forms(table: CorpusTable, entity: EntityTemplate) -> Forms:
     indexes = [[name.partition(":")[0] for name in index[1:]] for index in table.indexes]
     keys = {name.partition(":")[0] for name in table.keys}
     # An index whose other key attribute no item of the entity has is none of its places.
-    places = [set(names) - {"local"} for names in indexes if {*names} - {"local", table.type} <= {*found}]
+    places = [
+        set(names) - {"local"} for names in indexes if {*names} - {"local", table.type} <= {*found}
+    ]
     return {name: form for name, form in found.items() if name in keys.union(*places)}
 
 
@@ -131,7 +137,9 @@ def key_forms(table: CorpusTable, entity: EntityMap, keys: Iterable[KeyMap]) -> 
         name: frozenset(
             f"{{{name}}}"
             if template.natural is not None
-            else "".join(piece if isinstance(piece, str) else show(piece) for piece in template.pieces)
+            else "".join(
+                piece if isinstance(piece, str) else show(piece) for piece in template.pieces
+            )
             for template in templates[name]
         )
         for name in _key_names(table)
