@@ -66,6 +66,7 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
             design.type_attribute = None  # it does not say what the keys say
             classes = _classes(design, split)
         else:
+            _set_irregular_aside(merged, design)
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
         _split_variants(entity, kind)
@@ -84,9 +85,14 @@ def _classes(design: InferredDesign, split: str) -> list[ItemClass]:
     """Return the classes of regular items; the other items are unexplained."""
     classes, design.unexplained = divide(design.sample, split, design.type_attribute)
     for kind in classes:
+        _set_irregular_aside(kind, design)
+    return classes
+
+
+def _set_irregular_aside(kind: ItemClass, design: InferredDesign) -> None:
+    if not kind.variants:  # their items are also those of the variants
         reasons = find_irregular(kind.items, design.sample.table, design.delimiter)
         design.unexplained += kind.set_aside(reasons)
-    return classes
 
 
 def _entity(kind: ItemClass, design: InferredDesign) -> InferredEntity:
@@ -226,11 +232,12 @@ def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
     for entity in sorted(untyped, key=lambda each: len(_distinct_words(each))):
         words = _distinct_words(entity)
         known = _literal_name(entity, is_alone=len(design.entities) == 1)
-        name = _class_of(known or "_".join((table, *words)), design, reserved)
+        long = [word for word in words if len(word) > 1]
+        name = _class_of(known or "_".join(long or (table, *words)), design, reserved)
         if name in taken:
             name = _class_of("_".join(words) or snake_case(name), design, reserved)
         entity.name = unused(name, {*taken, *reserved}, "")
-        entity.is_guessed = entity.name != name or not (known or len(design.entities) == 1)
+        entity.is_guessed = entity.name != name or not (known or long or len(design.entities) == 1)
         taken.add(entity.name)
     if design.name in taken:
         design.name = f"{design.name}Table"

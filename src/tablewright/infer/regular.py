@@ -169,7 +169,7 @@ class _Finder:
             start = end
 
     def _compare_column(self, name: str, column: Column) -> bool:
-        """Set items aside that the explanation of the others is wrong for; return if there is one."""
+        """Set aside the items that the explanation of the others does not fit; return if it exists."""
         regular = {n: text for n, text in column.items() if n not in self.found}
         counts = Counter(regular.values())
         if len(counts) < 2:
@@ -233,8 +233,8 @@ class _Finder:
                 values = self._values(attribute, kind)
                 for spelling in spellings(kind, "S", texts):
                     write = writer_of(spelling, self.delimiter)
-                    if write is None:
-                        continue
+                    if write is None or "truncated" in spelling.names:
+                        continue  # it would hide what is wrong at the end of a value
                     misses = _misses(
                         numbers,
                         lambda n: n in values and _text(write, values[n]) == column[n],  # noqa: B023
