@@ -115,20 +115,24 @@ class _Finder:
 
     def compare_index_keys(self) -> None:
         for index in self.table.indexes:
-            names = [name for name in index.keys.names if self._is_composed(name)]
-            if len(names) < 2:
-                continue
-            counts = {
-                n: sum(name in item for name in names)
+            names = index.keys.names
+            composed = [name for name in names if self._is_composed(name)]
+            some = [
+                n
                 for n, item in enumerate(self.items)
-                if any(name in item for name in names) and n not in self.found
-            }
-            partial = [n for n, count in counts.items() if count < len(names)]
+                if any(name in item for name in composed) and n not in self.found
+            ]
+            partial = [n for n in some if not all(name in self.items[n] for name in names)]
             reason = f"it has only a part of the keys of {index.name}: {' or '.join(names)}"
-            self.set_aside(partial, reason, len(counts))
+            self.set_aside(partial, reason, len(some))
 
     def _is_composed(self, name: str) -> bool:
-        return not has_own_name(name) and name not in self.table.keys.names
+        """Whether a key attribute of an index is composed: it is named so, or has delimiters."""
+        if name in self.table.keys.names:
+            return False
+        texts = [value.get("S", "") for value in self.regular(name).values()]
+        split = sum(self.split in text for text in texts) if self.split else 0
+        return not has_own_name(name) or split > len(texts) - len(texts) // RARE > 0
 
     # -- keys ----------------------------------------------------------------------------------
 
