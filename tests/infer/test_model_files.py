@@ -574,7 +574,7 @@ def test_the_command_writes_a_module_that_verify_accepts(
         (("template.txt",), "template.txt: not a model of NoSQL Workbench"),
         (
             ("model.json", "--table", "users"),
-            "is read as a whole; leave --table, --limit, --evidence and",
+            "is read as a whole; leave --table, --limit, --evidence, --patterns",
         ),
         (("model.json", "-o", "model.json"), "model.json exists; choose another file"),
     ],

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tablewright.infer.declaration import InferredDesign
     from tablewright.mapping.table import TableMap
     from tablewright.transport import Transport
+    from tablewright.values import Item
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
 SAMPLE_SIZE = 10_000
@@ -110,6 +111,10 @@ def infer(
     ),
     limit: int = option("The maximum number of items to read.", default=SAMPLE_SIZE, min=1),
     evidence: bool = flag("Also print how many items support each decision, and its alternatives."),
+    patterns: bool = flag(
+        "Add a pattern for each key and index, with checks; one item of each entity becomes their "
+        "sample data."
+    ),
     compare: str | None = option(
         "Instead, list where this design, a module or a file, and the items disagree.",
         metavar="DESIGN",
@@ -131,17 +136,17 @@ def infer(
     from tablewright.transfer.endpoints import is_file_target
 
     if is_file_target(target) and is_json(Path(target)):
-        if table is not None or limit != SAMPLE_SIZE or evidence or compare is not None:
+        if table is not None or limit != SAMPLE_SIZE or evidence or patterns or compare:
             fail(
-                "a model of NoSQL Workbench is read as a whole; leave --table, --limit, --evidence "
-                "and --compare out"
+                "a model of NoSQL Workbench is read as a whole; leave --table, --limit, "
+                "--evidence, --patterns and --compare out"
             )
         _import_model(Path(target), output)
         return
-    if compare is not None and (output is not None or evidence):
-        fail("--compare writes no design; leave --output and --evidence out")
+    if compare is not None and (output is not None or evidence or patterns):
+        fail("--compare writes no design; leave --output, --evidence and --patterns out")
     from tablewright import transfer
-    from tablewright.infer import infer_design, write_module
+    from tablewright.infer import infer_design, write_module, write_patterns
     from tablewright.transfer.endpoints import select_tables
 
     with exit_on_error(), transfer.open_source(target) as source:
@@ -152,6 +157,9 @@ def infer(
     made = infer_design(sample)
     text = write_module(made)
     draft, proof = _prove(text, made)
+    if patterns:
+        functions = write_patterns(draft, _proved(made, proof))
+        text = write_module(made, functions.source, functions.names)
     if compare is not None:
         _compare(compare, draft, made)
         return
@@ -163,6 +171,8 @@ def infer(
     _print_evidence(tell, made, proof, in_full=evidence)
     if output is not None:
         typer.echo(f"Next: tablewright check-items {output} {target} compares all items with it.")
+        if patterns:
+            typer.echo(f"Then: tablewright verify {output}; tablewright advise {output}")
 
 
 def _read_sample(source: Transport, table: str, target: str, limit: int) -> Sample:
@@ -185,6 +195,12 @@ def _prove(text: str, made: InferredDesign) -> tuple[TableMap, Proof]:
     except DeclarationError as error:
         fail(f"no design can be declared for these items: {error}")
     return draft, prove(draft, made)
+
+
+def _proved(made: InferredDesign, proof: Proof) -> list[Item]:
+    """Return the items that are written back as they are."""
+    others = {id(each.item) for each in (*made.unexplained, *proof.different)}
+    return [item for item in made.sample.items if id(item) not in others]
 
 
 def _print_evidence(

@@ -15,6 +15,7 @@
     module         the source text
     model_file     the tables and rows of a model file of NoSQL Workbench
     proof          every item of the sample, read and written back
+    patterns       an access pattern for each key, with checks
     evidence       how sure a design is
     comparison     where a design that a person has written and the items disagree
     imported       its design, with sample data and checks
@@ -30,6 +31,7 @@ from tablewright.infer.evidence import Evidence, evidence
 from tablewright.infer.imported import ImportedModel, import_model
 from tablewright.infer.model_file import is_json, read_model
 from tablewright.infer.module import write_module
+from tablewright.infer.patterns import Functions, write_patterns
 from tablewright.infer.proof import Proof, declare, prove
 from tablewright.infer.sample import Sample
 from tablewright.infer.sampling import SAMPLE_SIZE, Sampling, read_sample
@@ -38,6 +40,7 @@ __all__ = [
     "SAMPLE_SIZE",
     "Disagreement",
     "Evidence",
+    "Functions",
     "ImportedModel",
     "Proof",
     "Sample",
@@ -52,4 +55,5 @@ __all__ = [
     "read_model",
     "read_sample",
     "write_module",
+    "write_patterns",
 ]

@@ -33,32 +33,21 @@ _STANDARD = {
 }
 _OWN = {
     "tablewright": [
-        *(
-            "GSI",
-            "LSI",
-            "Attr",
-            "Entity",
-            "Provisioned",
-            "Table",
-            "attr",
-            "index",
-            "key",
-            "ttl",
-            "unique",
-        )
+        *("GSI", "LSI", "Attr", "Entity", "Get", "Provisioned", "Query", "Table"),
+        *("access_pattern", "attr", "index", "key", "ttl", "unique"),
     ],
     "tablewright.formats": formats.__all__,
     "tablewright.verify": ["Check", "Stored"],
 }
 
 
-def write_module(design: InferredDesign) -> str:
-    """Return the source of a design."""
+def write_module(design: InferredDesign, functions: str = "", names: Collection[str] = ()) -> str:
+    """Return the source of a design, with functions that use these names."""
     count = len(design.sample.items)
-    summary = (
-        f"{design.sample.table.name}: a first design, inferred from {count} item{'s'[: count - 1]}."
-    )
-    return join_module(summary, write_classes(design))
+    read = design.sample.read
+    items = f"{count} of {read} items" if read > count else f"{count} item{'s'[: count - 1]}"
+    summary = f"{design.sample.table.name}: a first design, inferred from {items}."
+    return join_module(summary, write_classes(design), functions, names)
 
 
 class Classes(Struct, frozen=True):

@@ -173,7 +173,7 @@ class _Finder:
             start = end
 
     def _compare_column(self, name: str, column: Column) -> bool:
-        """Set aside the items that the explanation of the others does not fit; return if it exists."""
+        """Set aside items that what explains the others does not fit; return if that is known."""
         regular = {n: text for n, text in column.items() if n not in self.found}
         counts = Counter(regular.values())
         if len(counts) < 2:
