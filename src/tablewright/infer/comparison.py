@@ -20,6 +20,10 @@ from tablewright.values import Item
 from tablewright.verify import compare_stored
 
 
+#: The problems of single items that are listed of an entity.
+_MOST_PROBLEMS = 3
+
+
 class Disagreement(Struct, frozen=True):
     """One thing that a design says, and the items do not, or the reverse."""
 
@@ -54,14 +58,18 @@ def _compare(
             "", f"no entity has a key like {table.show_key(items[0])}, {what}", count
         )
         return
-    report = compare_stored(table, items, shown=count)
-    problems = Counter(each.problem for each in report.differences if each.entity == own.name)
-    for problem, number in problems.most_common(3):
-        yield Disagreement(own.name, problem, number)
-    yield from _attributes(own, items)
     if drafted is not None:
         for problem in _keys(own, drafted):
             yield Disagreement(own.name, problem, count)
+    yield from _attributes(own, items)
+    report = compare_stored(table, items, shown=count)
+    problems = Counter(each.problem for each in report.differences if each.entity == own.name)
+    shown = problems.most_common(_MOST_PROBLEMS)
+    for problem, number in shown:
+        yield Disagreement(own.name, problem, number)
+    rest = problems.total() - sum(number for _, number in shown)
+    if rest:
+        yield Disagreement(own.name, "other keys and values do not match, either", rest)
 
 
 def _attributes(entity: EntityMap, items: list[Item]) -> Iterator[Disagreement]:

@@ -39,7 +39,7 @@ VALUES = frozenset({
 })  # fmt: skip
 #: Key attributes that have no name of their own.
 _KEY_ATTRIBUTE = re.compile(
-    r"((gsi|lsi|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
+    r"((gsi|lsi|gs|ls|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
 )
 
 #: Words in the names of key attributes that repeat others.
