@@ -31,6 +31,7 @@ def test_a_module_is_written_and_verified() -> None:
     assert result.stdout.splitlines() == [
         "design.py: Customer, Invoice, Order, OrderItem, Product, Shipment, ShipmentItem, "
         "Warehouse, WarehouseItem, from 19 items",
+        "19 of 19 items are read and written back byte for byte",
         "Next: tablewright check-items design.py shop.db compares all items with it.",
     ]
     verified = run("check-items", "design.py", "shop.db")

@@ -19,7 +19,6 @@ from tablewright.mapping.template import Template
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 
-
 #: The problems of single items that are listed of an entity.
 _MOST_PROBLEMS = 3
 

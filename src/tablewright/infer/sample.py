@@ -186,7 +186,7 @@ def divide(
             continue
         found.setdefault(type_name or skeleton, ItemClass([], type_name)).items.append(item)
         forms.setdefault(type_name or skeleton, skeleton)
-    rare = len(sample.items) // (5 * RARE)
+    rare = len(sample.items) // (4 * RARE)
     frequent = {_firsts(forms[n]) for n, kind in found.items() if len(kind.items) > rare}
     for name, kind in list(found.items()):
         firsts = _firsts(forms[name])

@@ -33,7 +33,7 @@ SAMPLE_SIZE = 10_000
 #: The number of items that a design is inferred from.
 KEPT = 3000
 #: The items that are kept of each form, so that a rare entity is not lost.
-FEWEST = 20
+FEWEST = 12
 #: The most forms that are told apart: ids without a literal have any number of beginnings.
 _MOST_FORMS = 100
 SEGMENTS = 4
@@ -42,81 +42,19 @@ _STEP = 10_000
 _BEGINNING = re.compile(r"[^\W\d]*\W?").match
 
 
-class Sampling:
-    """Reads a sample of a table; raises TableNotFound if the table is missing or empty."""
+class Reservoir:
+    """Keeps the items of a table that represent those that were added."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        table: str,
-        where: str,
-        size: int = SAMPLE_SIZE,
-        segments: int = SEGMENTS,
-    ) -> None:
-        select_tables(transport, where, table)
-        self._described = require_description(transport, table)
-        self.table: TableDescription = read_definition(transport, self._described)
-        self._transport = transport
-        self._where = where
-        self._size = size
-        self._segments = segments
+    def __init__(self, table: TableDescription) -> None:
+        self.table = table
+        self.count = 0
         self._random = random.Random(0)
         self._kept: list[tuple[int, Item]] = []
         self._of_form: dict[object, list[tuple[int, Item]]] = {}
+        #: The attributes of the first item that could be its type.
         self._types: list[str] | None = None
-        self.count = 0
 
-    @property
-    def expected(self) -> int:
-        """The number of items to read, as far as the table says."""
-        return min(self._size, self._described.state.items or self._size)
-
-    def read(self) -> Iterator[int]:
-        """Read the items; yield how many were read so far."""
-        names = self.table.keys.names
-        for item in islice(self._items(), self._size):
-            if is_record([item[name] for name in names]):
-                continue
-            self._add(item)
-            if self.count % _STEP == 0:
-                yield self.count
-        yield self.count
-
-    def sample(self) -> Sample:
-        """Return the items that were kept, in the order of the Scan."""
-        if not self.count:
-            table = self.table.name
-            message = f"{self._where}: the table {table!r} has no items to infer a design from"
-            raise TableNotFound(message)
-        found = dict(self._kept)
-        if self.count > KEPT:
-            for rows in self._of_form.values():
-                found |= dict(rows)
-        items = tuple(found[number] for number in sorted(found))
-        return Sample(self.table, items, read=self.count)
-
-    def _items(self) -> Iterator[Item]:
-        waiting = [self._pages(segment) for segment in range(self._segments)]
-        while waiting:
-            following = []
-            for pages in waiting:
-                page = next(pages, None)
-                if page is not None:
-                    yield from page
-                    following.append(pages)
-            waiting = following
-
-    def _pages(self, segment: int) -> Iterator[Iterator[Item]]:
-        name, transport = self.table.name, self._transport
-        if is_engine(transport) and self._size > KEPT:
-            for rows in read_pages(transport, name, segment, self._segments):
-                yield (row.decode() for row in rows)
-            return
-        limit = -(-self._size // self._segments)
-        for page in scan_pages(transport, name, segment, self._segments, limit=limit):
-            yield iter(page)
-
-    def _add(self, item: Item) -> None:
+    def add(self, item: Item) -> None:
         """Keep an item if it is drawn, or if few items of its form were kept."""
         number = self.count
         self.count += 1
@@ -134,6 +72,15 @@ class Sampling:
         elif len(rows) < FEWEST:
             rows.append((number, item))
 
+    def sample(self) -> Sample:
+        """Return the items that were kept, in the order in which they were added."""
+        found = dict(self._kept)
+        if self.count > KEPT:
+            for rows in self._of_form.values():
+                found |= dict(rows)
+        items = tuple(found[number] for number in sorted(found))
+        return Sample(self.table, items, read=self.count)
+
     def _form(self, item: Item) -> object:
         """Return how the keys of an item begin, and its type."""
         found = []
@@ -145,6 +92,69 @@ class Sampling:
             self._types = [name for name in item if type_rank(name) is not None]
         found += [type_of(item[name]) for name in self._types if name in item]
         return tuple(found)
+
+
+class Sampling:
+    """Reads a sample of a table; raises TableNotFound if the table is missing or empty."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        table: str,
+        where: str,
+        size: int = SAMPLE_SIZE,
+        segments: int = SEGMENTS,
+    ) -> None:
+        select_tables(transport, where, table)
+        described = require_description(transport, table)
+        self._reservoir = Reservoir(read_definition(transport, described))
+        self._name = table
+        self._transport = transport
+        self._where = where
+        self._size = size
+        self._segments = segments
+        #: The number of items to read, as far as the table says.
+        self.expected = min(size, described.state.items or size)
+
+    def read(self) -> Iterator[int]:
+        """Read the items; yield how many were read so far."""
+        reservoir = self._reservoir
+        names = reservoir.table.keys.names
+        for item in islice(self._items(), self._size):
+            if is_record([item[name] for name in names]):
+                continue
+            reservoir.add(item)
+            if reservoir.count % _STEP == 0:
+                yield reservoir.count
+        yield reservoir.count
+
+    def sample(self) -> Sample:
+        """Return the items that were kept."""
+        if not self._reservoir.count:
+            message = f"the table {self._name!r} has no items to infer a design from"
+            raise TableNotFound(f"{self._where}: {message}")
+        return self._reservoir.sample()
+
+    def _items(self) -> Iterator[Item]:
+        waiting = [self._pages(segment) for segment in range(self._segments)]
+        while waiting:
+            following = []
+            for pages in waiting:
+                page = next(pages, None)
+                if page is not None:
+                    yield from page
+                    following.append(pages)
+            waiting = following
+
+    def _pages(self, segment: int) -> Iterator[Iterator[Item]]:
+        transport = self._transport
+        if is_engine(transport) and self._size > KEPT:
+            for rows in read_pages(transport, self._name, segment, self._segments):
+                yield (row.decode() for row in rows)
+            return
+        limit = -(-self._size // self._segments)
+        for page in scan_pages(transport, self._name, segment, self._segments, limit=limit):
+            yield iter(page)
 
 
 def read_sample(
