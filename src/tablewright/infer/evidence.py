@@ -16,7 +16,7 @@ from tablewright.infer.regular import UnexplainedItem
 from tablewright.values import Item
 
 
-class Decision(Struct, frozen=True):
+class KeyEvidence(Struct, frozen=True):
     """One key of an entity."""
 
     #: `primary`, or the name of an index.
@@ -36,7 +36,7 @@ class EntityEvidence(Struct, frozen=True):
     items: int
     #: What tells its items from those of other entities.
     boundary: str
-    decisions: tuple[Decision, ...]
+    decisions: tuple[KeyEvidence, ...]
 
 
 class Unexplained(Struct, frozen=True):
@@ -86,24 +86,24 @@ def _entity(entity: InferredEntity, design: InferredDesign) -> EntityEvidence:
     if entity.type_name is not None:
         types.append(entity.type_name)
     boundary = f"{design.type_attribute}: {', '.join(types)}" if types else "the literals of keys"
-    found = [_decision("primary", entity.paths, len(entity.items), design)]
+    found = [_key("primary", entity.paths, len(entity.items), design)]
     for place in entity.places:
         names = place.index.keys.names
         count = sum(all(name in item for name in names) for item in entity.items)
-        found.append(_decision(place.index.name, place.paths, count, design))
+        found.append(_key(place.index.name, place.paths, count, design))
     for unique in entity.uniques:
         name = f"unique {unique.attribute.name}"
-        found.append(_decision(name, unique.paths, len(unique.items), design))
+        found.append(_key(name, unique.paths, len(unique.items), design))
     return EntityEvidence(entity.name, len(entity.items), boundary, tuple(found))
 
 
-def _decision(name: str, paths: list[InferredPath], items: int, design: InferredDesign) -> Decision:
+def _key(name: str, paths: list[InferredPath], items: int, design: InferredDesign) -> KeyEvidence:
     alternatives = {
         part.attribute.name: [each.name for each in part.alternatives if each.name]
         for path in paths
         for part in path.parts
     }
-    return Decision(
+    return KeyEvidence(
         name,
         ", ".join(f"{path.key.name}={_form(path, design.separator)}" for path in paths),
         items,

@@ -15,7 +15,7 @@ A spelling is a type with the formats of a value in a key, found by trying them:
     date       as it is, week, year_month, year
     int        as it is (not in a sort key), padded
     Decimal    fixed_point
-    str        as it is, lower, upper, casefold, truncated
+    str        as it is, lower, upper, casefold, truncated, shard
 
 and `descending` of all that have a fixed width; `number` and `binary` in key attributes of type N
 and B. A spelling is right if the model itself composes the stored text with it: this module writes
@@ -44,6 +44,9 @@ from tablewright.values import SET_MEMBER, Value, tag_of
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)").fullmatch
 _DATE = re.compile(r"\d{4}-\d\d-\d\d").fullmatch
 _INTEGER = re.compile(r"-?\d+").fullmatch
+_DIGITS = re.compile("[0-9]+").fullmatch
+#: The most digits of the number of a shard.
+_SHARD_DIGITS = 3
 
 
 class Kind(Struct, frozen=True):
@@ -250,6 +253,10 @@ def _formatted(plain: KeySpelling, texts: Sequence[str]) -> Iterator[KeySpelling
         yield plain("casefold", CASEFOLD)
         longest = max(1, *map(len, texts))
         yield plain("truncated", truncated(longest), longest)
+        if width is not None and len(set(texts)) > 1 and all(map(_DIGITS, texts)):
+            count = max(map(int, texts)) + 1
+            if len(str(count - 1)) == width <= _SHARD_DIGITS:
+                yield plain("shard", numbers.shard(count), f"of={count}")
 
 
 def _is_padded(texts: Sequence[str], width: int) -> bool:

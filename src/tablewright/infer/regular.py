@@ -239,10 +239,7 @@ class _Finder:
                     write = writer_of(spelling, self.delimiter)
                     if write is None or "truncated" in spelling.names:
                         continue  # it would hide what is wrong at the end of a value
-                    misses = _misses(
-                        numbers,
-                        lambda n: n in values and _text(write, values[n]) == column[n],  # noqa: B023
-                    )
+                    misses = _misses(numbers, _gives(write, values, column))
                     if misses is not None:
                         yield spelling.source.format(attribute), misses
 
@@ -281,11 +278,16 @@ class _Finder:
         return found
 
 
-def _text(write: Write, value: Any) -> str | None:
-    try:
-        return write(value)
-    except InvalidValue:
-        return None
+def _gives(write: Write, values: Mapping[int, Any], column: Column) -> Callable[[int], bool]:
+    """Return whether the value of an item is written as its text."""
+
+    def gives(number: int) -> bool:
+        try:
+            return number in values and write(values[number]) == column[number]
+        except InvalidValue:
+            return False
+
+    return gives
 
 
 def _misses(numbers: Sequence[int], matches: Callable[[int], bool]) -> list[int] | None:
