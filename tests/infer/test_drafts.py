@@ -145,6 +145,11 @@ def test_items_with_repeated_values_reserve_nothing() -> None:
     assert "class Author(Entity, " in source
 
 
+def test_a_number_that_may_be_a_version_is_named() -> None:
+    source = infer_source(*(item(PK=f"USER#{n}", SK="USER", version=n + 1) for n in range(3)))
+    assert "# version can be a version(), if each write of an item increments it." in source
+
+
 def test_a_name_that_nothing_says_is_a_guess() -> None:
     source = infer_source(
         *(item(PK=f"d#{n}", SK=f"d#{n}") for n in range(3)),

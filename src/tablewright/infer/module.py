@@ -20,7 +20,7 @@ from tablewright.infer.declaration import (
     InferredUnique,
     InferredVariant,
 )
-from tablewright.infer.names import WIDTH, keywords, quoted, snake_case, unused, wrap_call
+from tablewright.infer.names import VERSIONS, WIDTH, keywords, quoted, snake_case, unused, wrap_call
 from tablewright.schema import Throughput
 from tablewright.table_description import IndexDescription
 
@@ -172,6 +172,11 @@ class _ClassWriter:
             (a for a in entity.attributes if a not in first), key=lambda each: each.name
         )
         lines += [self._attribute(each) for each in (*first, *others)]
+        lines += [
+            f"    # {each.name} can be a version(), if each write of an item increments it."
+            for each in others
+            if each.name in VERSIONS and each.kind.source == "int"
+        ]
         lines += [
             f"    # {quoted(each)} is a name that a design cannot declare."
             for each in entity.undeclared

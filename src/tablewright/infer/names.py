@@ -37,6 +37,8 @@ VALUES = frozenset({
     "name", "number", "phone", "price", "score", "sku", "slug", "state", "status", "time", "title",
     "type", "updated", "url", "username", "version", "week", "year", "zip",
 })  # fmt: skip
+#: Names of numbers that count the writes of an item.
+VERSIONS = frozenset({"lock_version", "revision", "version", "version_number"})
 #: Key attributes that have no name of their own.
 _KEY_ATTRIBUTE = re.compile(
     r"((gsi|lsi|gs|ls|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
