@@ -78,6 +78,17 @@ def test_an_item_without_its_type_is_irregular() -> None:
     assert design.type_attribute == "type"
 
 
+def test_a_rare_variant_is_no_exception() -> None:
+    kinds = ["Company" if number % 20 == 0 else "User" for number in range(100)]
+    items = [
+        item(PK=f"ACCOUNT#{n}", SK="ACCOUNT", type=kind, **{kind: 1})
+        for n, kind in enumerate(kinds)
+    ] + [item(PK=f"ACCOUNT#{n}", SK="REPO", type="Repo") for n in range(9)]
+    design, _ = draft_of(*items)
+    assert design.unexplained == []
+    assert "class Company(Account):" in write_module(design)
+
+
 def test_what_differs_in_more_than_one_item_of_twenty_is_a_fact_of_the_design() -> None:
     items = [order(number, total="many" if number % 10 == 0 else number) for number in range(60)]
     design, table = draft_of(*items)

@@ -92,13 +92,14 @@ class _Writer:
             parts = list(key.parameters[: key.partition_arity])
             wanted.append((f"{noun}_by_{place}", "Query", key, place, parts))
         for name, kind, key, call, arguments in wanted:
-            self._pattern(name, kind, entity, call, arguments)
-            if has_sample and all(name in item for name in key.templates):
-                self._check(kind, entity, instance, arguments)
+            pattern = self._pattern(name, kind, entity, call, arguments)
+            if has_sample and all(attribute in item for attribute in key.templates):
+                self._check(pattern, kind, entity, instance, arguments)
 
     def _pattern(
         self, name: str, kind: str, entity: EntityMap, call: str, parts: Sequence[KeyPart]
-    ) -> None:
+    ) -> str:
+        """Add a pattern, and return its name."""
         name = unused(name, self.taken)
         self.taken.add(name)
         arguments: list[str] = []
@@ -111,7 +112,7 @@ class _Writer:
         head = wrap_call(f"def {name}", typed, end=f" -> {kind}[{entity.name}]:")
         body = wrap_call(f"return {entity.name}.{call}", arguments, "    ")
         self.functions.append(f"@access_pattern\n{head}\n{body}")
-        self.last = name
+        return name
 
     def _type(self, part: KeyPart) -> str:
         kinds = [each for each in get_args(part.notation.kind) if each is not type(None)]
@@ -120,17 +121,22 @@ class _Writer:
         return found
 
     def _check(
-        self, kind: str, entity: EntityMap, instance: dict[str, Any], parts: Sequence[KeyPart]
+        self,
+        pattern: str,
+        kind: str,
+        entity: EntityMap,
+        instance: dict[str, Any],
+        parts: Sequence[KeyPart],
     ) -> None:
         values = [part.argument(instance[part.attribute]) for part in parts]
         if not all(map(can_write, values)):
             return
         self.names |= {name for value in values for name in names_in(value)}
         shown = [write_assignment("", value) for value in values]
-        plan = wrap_call(self.last, shown, "        ", ",").strip().removesuffix(",")
+        plan = wrap_call(pattern, shown, "        ", ",").strip().removesuffix(",")
         first = f"stored({entity.name})[0]"
         expected = first if kind == "Get" else f"[{first}]"
-        name = quoted(self.last.replace("_", " ").capitalize())
+        name = quoted(pattern.replace("_", " ").capitalize())
         self.checks.append(wrap_call("yield Check", [name, plan, expected], "    "))
 
     def source(self) -> str:

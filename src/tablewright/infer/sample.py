@@ -29,6 +29,8 @@ _TYPE_NAMES = (
     "typename", "types", "discriminator", "cls", "tp", "et", "en", "edbe",
 )  # fmt: skip
 
+#: A type that fewer than one of so many items with a form of key have is an exception.
+_RARE_TYPE = 50
 #: The most words in lower case at one place of a key that are literals.
 _MOST_KINDS = 8
 
@@ -108,14 +110,8 @@ def type_of(value: Value) -> str:
 
 
 def _rank(name: str) -> int:
-    found = type_rank(name)
-    return len(_TYPE_NAMES) if found is None else found
-
-
-def type_rank(name: str) -> int | None:
-    """Return how usual the name of a type attribute is, from 0; None if it is no such name."""
     plain = snake_case(name).replace("_", "")
-    return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else None
+    return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else len(_TYPE_NAMES)
 
 
 def _nearly(count: int) -> int:
@@ -151,8 +147,10 @@ def _divides(
 
 
 def _usual(counts: Counter[str]) -> list[str]:
-    """Return the values that are not exceptions."""
-    return [value for value, count in counts.items() if count > counts.total() // RARE]
+    """Return the types that are not exceptions; a variant may be rare."""
+    total = counts.total()
+    exceptions = max(total // _RARE_TYPE, total >= RARE)
+    return [value for value, count in counts.items() if count > exceptions]
 
 
 def divide(

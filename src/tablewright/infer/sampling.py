@@ -5,7 +5,7 @@ from the rows of an engine in this process. Nothing is written. Pages of several
 in turn, so that a part of a large table has items of many partitions.
 
     up to KEPT items    all of them, in the order of the Scan
-    more                a uniform sample of KEPT, and FEWEST items of every form of key and type
+    more                a uniform sample of KEPT, and FEWEST items of every form of key
 
 The sample takes as much memory for a million items as for ten thousand. The same items give the
 same sample.
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tablewright.errors import TableNotFound
-from tablewright.infer.sample import Sample, type_of, type_rank
+from tablewright.infer.sample import Sample
 from tablewright.mapping.item_kind import is_record
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import read_definition, require_description
@@ -51,8 +51,6 @@ class Reservoir:
         self._random = random.Random(0)
         self._kept: list[tuple[int, Item]] = []
         self._of_form: dict[object, list[tuple[int, Item]]] = {}
-        #: The attributes of the first item that could be its type.
-        self._types: list[str] | None = None
 
     def add(self, item: Item) -> None:
         """Keep an item if it is drawn, or if few items of its form were kept."""
@@ -82,15 +80,12 @@ class Reservoir:
         return Sample(self.table, items, read=self.count)
 
     def _form(self, item: Item) -> object:
-        """Return how the keys of an item begin, and its type."""
+        """Return how the keys of an item begin."""
         found = []
         for name in self.table.keys.names:
             text = item[name].get("S")
             beginning = _BEGINNING(text) if text else None
             found.append(beginning[0] if beginning else "")
-        if self._types is None:
-            self._types = [name for name in item if type_rank(name) is not None]
-        found += [type_of(item[name]) for name in self._types if name in item]
         return tuple(found)
 
 
