@@ -117,7 +117,7 @@ def infer(
     ),
     compare: str | None = option(
         "Instead, list where this design, a module or a file, and the items disagree.",
-        metavar="DESIGN",
+        metavar="MODULE",
     ),
 ) -> None:
     """Write a first design of an existing table, from a sample of its items.
