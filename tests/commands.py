@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -20,6 +21,13 @@ def run(*arguments: str | Path) -> CompletedProcess[str]:
     command = [str(argument) for argument in arguments]
     result = CliRunner().invoke(all_commands.app, command, catch_exceptions=False)
     return CompletedProcess(command, result.exit_code, result.stdout, result.stderr)
+
+
+def commit(folder: Path | None = None) -> None:
+    """Commit everything in a folder, by default the working directory, to a new repository."""
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *command], check=True, cwd=folder)
 
 
 def mistake(*arguments: str | Path) -> str:

@@ -2,7 +2,7 @@
 garbage, which compiled modules are kept, and an engine.
 
 `dev` (the default) tries a few new examples on every run, so that `make test` stays quick. `ci`
-tries ten times as many, the same ones on every run, so that a change never fails because of an
+tries sixteen times as many, the same ones on every run, so that a change never fails because of an
 older bug. A property that needs another number than its profile's uses `tests.examples`.
 """
 
@@ -34,7 +34,7 @@ revision.PROGRAM_SECONDS = 0.0  # what a migration waits for connected programs
 
 pytest.register_assert_rewrite("tests.engine.database")  # before a test imports it
 
-settings.register_profile("dev", deadline=None, max_examples=10)
+settings.register_profile("dev", deadline=None, max_examples=6)
 settings.register_profile(
     "ci",
     deadline=None,
@@ -65,10 +65,10 @@ def pytest_collection_finish() -> None:
     """Collect garbage again, but never look at the thousands of tests and their parameters.
 
     And less often than Python does, after 700 objects: that took a tenth of the CPU time, and after
-    10,000 still a hundredth.
+    50,000 still a hundredth.
     """
     gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(200_000, 10, 10)
     gc.enable()
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # for the commands that tests start

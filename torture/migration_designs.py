@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias
 
@@ -30,7 +30,7 @@ from tablewright import (
     updated_at,
     version,
 )
-from tablewright.formats import lower
+from tablewright.formats import compressed, lower, text, upper
 
 #: Plain values by the names of the harness: "tid", "state", "n", "email", "note".
 Record: TypeAlias = dict[str, Any]
@@ -73,6 +73,28 @@ class Side:
     other: Any = None
     #: The variants of the entity: of things with even and with odd ids.
     variants: tuple[Any, ...] = ()
+    #: Whether things have the attribute `group`, and whether their primary keys begin with it.
+    has_groups: bool = False
+    is_keyed_by_group: bool = False
+
+    def primary(self, tid: str) -> Any:
+        """Return the plan that gets a thing."""
+        arguments = (group(tid), tid) if self.is_keyed_by_group else (tid,)
+        return self.entity.primary(*arguments)
+
+    def find(self, place: str, value: Any) -> Any:
+        """Return the query of a place in an index, or of the things of a group."""
+        if place == "primary":
+            return self.entity.primary.within(value)
+        return getattr(self.entity, place)(value)
+
+    def looked_up(self, record: Record, by: str) -> Any:
+        """Return the value by which a lookup finds a record."""
+        return group(record["tid"]) if by == "group" else self.expected(record)[by]
+
+    def knows(self, tid: str) -> bool:
+        """Return whether the version has the entity of an id."""
+        return tid.startswith("t") or self.other is not None
 
     def expected(self, record: Record) -> Record:
         """Return what this version reads of a record."""
@@ -99,6 +121,8 @@ class Side:
             for name, value in record.items()
             if name in self.names
         }
+        if self.has_groups:
+            values["group"] = group(record["tid"])
         is_odd = not is_even(record)
         entity = self.variants[is_odd] if self.variants else self.entity
         return entity(tid=record["tid"], **values)
@@ -126,6 +150,22 @@ class Pair:
     new: Side
     #: The places that the new version cannot read before all items are rewritten.
     unready: frozenset[str] = frozenset()
+    #: Whether an item is carried over that an old program writes after it should have ended.
+    allows_stragglers: bool = True
+    #: Whether programs of the new version run before, during and after `apply`.
+    never_pauses: bool = False
+
+    @cached_property
+    def differing(self) -> frozenset[str]:
+        """The attributes that the versions store in another way, by their names in records."""
+        sides = self.old, self.new
+        names = {name for side in sides for name in side.names}
+        return frozenset(
+            name
+            for name in names
+            if self.old.names.get(name) != self.new.names.get(name)
+            or any(name in side.filled or name in side.codecs for side in sides)
+        )
 
 
 Attributes: TypeAlias = dict[str, tuple[Any, Any]]
@@ -136,7 +176,7 @@ def side(
     attributes: Attributes,
     parts: Parts = lambda table, a: {},
     *,
-    indexes: int = 1,
+    indexes: int | Mapping[int, Any] = 1,
     names: Mapping[str, str] | None = None,
     type_name: str = "Thing",
     renamed_from: str | tuple[str, ...] = "",
@@ -144,10 +184,19 @@ def side(
     has_events: bool = False,
     has_other: bool = False,
     stream: Any = None,
+    primary: Callable[[Any], Any] | None = None,
     **rest: Any,
 ) -> Side:
-    """Declare a version: a table with an entity of these attributes, or with its two variants."""
-    globals_ = {f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK") for n in range(1, indexes + 1)}
+    """Declare a version: a table with an entity of these attributes, or with its two variants.
+
+    `indexes` are the first ones with all attributes, or the projections of some by their numbers.
+    """
+    projections: Mapping[int, Any] = (
+        dict.fromkeys(range(1, indexes + 1), "ALL") if isinstance(indexes, int) else indexes
+    )
+    globals_ = {
+        f"gsi{n}": GSI(f"G{n}PK", f"G{n}SK", project=project) for n, project in projections.items()
+    }
     options = {"name": "things"} | ({} if stream is None else {"stream": stream})
     table = types.new_class("Things", (Table,), options, lambda body: body.update(globals_))
     event = _event(table) if has_events else None
@@ -158,7 +207,7 @@ def side(
         generic: Any = Attr
         body["__annotations__"] = {name: generic[kind] for name, (kind, _) in declared.items()}
         body.update({name: value for name, (_, value) in declared.items()})
-        body["primary"] = key("THING" / handles.tid, "THING")
+        body["primary"] = (primary or _usual_key)(handles)
         body.update(parts(table, handles))
 
     arguments = {"table": table} | (
@@ -170,9 +219,20 @@ def side(
             types.new_class(name, (entity,), {"renamed_from": renamed_from, "renamed_when": rule})
             for name, rule in (("Even", is_even), ("Odd", lambda item: not is_even(item)))
         )
-    plain = {name: name for name, (_, value) in attributes.items() if not value.role}
+    plain = {
+        name: name for name, (_, value) in attributes.items() if not value.role and name != "group"
+    }
     other = _other(table) if has_other else None
     return Side(table, entity, names or plain, event=event, other=other, **rest)
+
+
+def _usual_key(a: Any) -> Any:
+    return key("THING" / a.tid, "THING")
+
+
+def group(tid: str) -> str:
+    """Return the group of a thing: half of them are in each."""
+    return "gh"[ord(tid[-1]) % 2]
 
 
 def is_even(record: Record) -> bool:
@@ -236,6 +296,15 @@ def reserved(**rest: Any) -> Side:
     return side(base(), with_unique, lookups=STATE, uniques={"email": "mail"}, **rest)
 
 
+def versioned(parts: Parts = by_state, **rest: Any) -> Side:
+    attributes = base(v=(int, version()))
+    return side(attributes, parts, lookups=STATE, volatile=frozenset({"v"}), **rest)
+
+
+def with_history() -> Side:
+    return versioned(_history, has_events=True)
+
+
 def _history(table: Any, a: Any, literal: str = "S") -> dict[str, Any]:
     events = history(a.state, a.event, new=a.event.state, version=a.event.number)
     return {"by_state": index(table.gsi1, literal / a.state, a.n), "states": events}
@@ -254,6 +323,9 @@ def pairs() -> list[Pair]:
 
     def when_open(table: Any, a: Any) -> dict[str, Any]:
         return {"by_state": index(table.gsi1, "S" / a.state, a.n, when=a.state != "c")}
+
+    def lower_state(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "S" / lower(a.state), a.n)}
 
     def other_delimiter(table: Any, a: Any) -> dict[str, Any]:
         return {"by_state": index(table.gsi1, "S" / a.state, a.n, delimiter="|")}
@@ -279,6 +351,13 @@ def pairs() -> list[Pair]:
     def keeping_mail(table: Any, a: Any) -> dict[str, Any]:
         return by_state(table, a) | {"mail": unique("MAIL" / a.email, keep=(a.tid, a.state))}
 
+    def by_email_twice(table: Any, a: Any) -> dict[str, Any]:
+        return by_email(table, a) | {"by_mail": index(table.gsi3, "M" / a.email, a.state)}
+
+    def in_second(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi2, "S" / a.state, a.email)}
+
+    three_places = (*two_places, Lookup("by_mail", "email"))
     not_c = (Lookup("by_state", "state", lambda record: record["state"] != "c"),)
     new_names = {"state": "status", "n": "n", "email": "address"}
     return [
@@ -300,8 +379,42 @@ def pairs() -> list[Pair]:
             side(base(), by_email, indexes=2, lookups=two_places),
             plain(indexes=2),
         ),
+        Pair(
+            "indexes added",
+            plain(),
+            side(base(), by_email_twice, indexes=3, lookups=three_places),
+            unready=frozenset({"by_email", "by_mail"}),
+        ),
+        Pair(
+            "indexes removed",
+            side(base(), by_email_twice, indexes=3, lookups=three_places),
+            plain(),
+        ),
+        Pair(
+            "index replaced",
+            plain(),
+            side(base(), in_second, indexes={2: "ALL"}, lookups=STATE),
+            unready=by_state_only,
+        ),
+        Pair(
+            "projection changed",
+            plain(),
+            side(
+                base(),
+                in_second,
+                indexes={2: ("type", "tid", "state", "n", "email")},
+                lookups=STATE,
+            ),
+            unready=by_state_only,
+        ),
         Pair("index key changed", plain(), side(base(), by_state_and_email, lookups=STATE)),
         Pair("index literal changed", plain(), side(base(), longer_literal, lookups=STATE)),
+        Pair(
+            "index format changed",
+            plain(),
+            side(base(), lower_state, lookups=STATE),
+            unready=by_state_only,
+        ),
         Pair("pad changed", plain(), side(base(n=(int, attr(pad=5))), by_state, lookups=STATE)),
         Pair("when added", plain(), side(base(), when_open, lookups=not_c)),
         Pair(
@@ -340,6 +453,19 @@ def pairs() -> list[Pair]:
             "attribute retyped",
             plain_numbers(int, lambda item: int(item["n"])),
             plain_numbers(str, lambda item: str(item["n"])),
+        ),
+        Pair(
+            "codec changed",
+            side(
+                base(n=(int, attr()), note=(str, attr(codec=compressed()))),
+                by_state_and_email,
+                lookups=STATE,
+            ),
+            side(
+                base(n=(int, attr(codec=text())), note=(str, attr())),
+                by_state_and_email,
+                lookups=STATE,
+            ),
         ),
         Pair(
             "attribute made required",
@@ -408,6 +534,8 @@ def pairs() -> list[Pair]:
                 uniques={"email": "mail"},
                 renamed_from=("Even", "Odd"),
             ),
+            # What an old program writes to an item of the new version has no former type.
+            allows_stragglers=False,
         ),
         Pair("unique added", plain(), reserved()),
         Pair("unique removed", reserved(), plain()),
@@ -426,11 +554,7 @@ def pairs() -> list[Pair]:
             reserved(),
             side(base(), keeping_mail, lookups=STATE, uniques={"email": "mail"}),
         ),
-        Pair(
-            "version added",
-            plain(),
-            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
-        ),
+        Pair("version added", plain(), versioned()),
         Pair(
             "stamps added",
             plain(),
@@ -441,29 +565,20 @@ def pairs() -> list[Pair]:
                 volatile=frozenset({"made", "changed"}),
             ),
         ),
-        Pair(
-            "history added",
-            side(base(v=(int, version())), by_state, lookups=STATE, volatile=frozenset({"v"})),
-            side(
-                base(v=(int, version())),
-                _history,
-                lookups=STATE,
-                has_events=True,
-                volatile=frozenset({"v"}),
-            ),
-        ),
+        Pair("history added", versioned(), with_history()),
+        Pair("history removed", with_history(), versioned()),
         Pair(
             "history kept",
+            with_history(),
             side(
-                base(v=(int, version())),
-                _history,
-                lookups=STATE,
-                has_events=True,
-                volatile=frozenset({"v"}),
-            ),
-            side(
-                base(v=(int, version())),
+                {
+                    "state": (str, attr()),
+                    "n": (int, attr(pad=3)),
+                    "address": (str, attr(renamed_from="email")),
+                    "v": (int, version()),
+                },
                 partial(_history, literal="STATE"),
+                names={"state": "state", "n": "n", "email": "address"},
                 lookups=STATE,
                 has_events=True,
                 volatile=frozenset({"v"}),
@@ -508,6 +623,107 @@ def pairs() -> list[Pair]:
                 filled={"note": lambda record: f"of {record['tid']}"},
             ),
             unready=by_email_only,
+        ),
+        *moved_pairs(),
+    ]
+
+
+def _key_of(literal: str, **options: Any) -> Callable[[Any], Any]:
+    return lambda a: key(literal / a.tid, literal, **options)
+
+
+def _key_in_group(partition: str, sort: str) -> Callable[[Any], Any]:
+    return lambda a: key(partition / a.group, sort / a.tid)
+
+
+def in_groups(
+    partition: str,
+    sort: str,
+    attributes: Attributes | None = None,
+    parts: Parts = by_state,
+    *,
+    fill: bool = False,
+    **rest: Any,
+) -> Side:
+    """Return a version whose primary keys begin with the group of a thing."""
+    value = attr(fill=lambda item: group(item["tid"])) if fill else attr()
+    return side(
+        (attributes or base()) | {"group": (str, value)},
+        parts,
+        primary=_key_in_group(partition, sort),
+        has_groups=True,
+        is_keyed_by_group=True,
+        lookups=(*STATE, Lookup("primary", "group")),
+        **rest,
+    )
+
+
+def moved_pairs() -> list[Pair]:
+    """Return a pair for each way in which a primary key changes."""
+
+    def moved(name: str, old: Side, new: Side, *unready: str, never_pauses: bool = True) -> Pair:
+        places = frozenset(unready)
+        return Pair(name, old, new, places, allows_stragglers=False, never_pauses=never_pauses)
+
+    def with_events(table: Any, a: Any) -> dict[str, Any]:
+        return _history(table, a) | {"mail": unique("MAIL" / a.email)}
+
+    def busy(**rest: Any) -> Side:
+        return side(
+            base(v=(int, version())),
+            with_events,
+            lookups=STATE,
+            has_events=True,
+            uniques={"email": "mail"},
+            volatile=frozenset({"v"}),
+            **rest,
+        )
+
+    def renamed(table: Any, a: Any) -> dict[str, Any]:
+        return {
+            "by_state": index(table.gsi1, "STATE" / a.status, a.n),
+            "mail": unique("MAIL" / a.email),
+        }
+
+    return [
+        moved("primary literal changed", plain(), plain(primary=_key_of("ITEM"))),
+        moved("primary delimiter changed", plain(), plain(primary=_key_of("THING", delimiter="|"))),
+        moved(
+            "primary format changed",
+            plain(),
+            plain(primary=lambda a: key("THING" / upper(a.tid), "THING")),
+            never_pauses=False,
+        ),
+        moved("things with events moved", busy(), busy(primary=_key_of("ITEM"))),
+        moved("group added to the key", plain(), in_groups("GROUP", "THING", fill=True), "primary"),
+        moved(
+            "group removed from the key",
+            in_groups("GROUP", "THING"),
+            side(base(group=(str, attr())), by_state, lookups=STATE, has_groups=True),
+            never_pauses=False,
+        ),
+        moved("groups moved", in_groups("GROUP", "THING"), in_groups("TEAM", "ITEM")),
+        moved("sort key changed", in_groups("GROUP", "THING"), in_groups("GROUP", "ITEM")),
+        moved(
+            "everything about the key",
+            reserved(),
+            in_groups(
+                "TEAM",
+                "ITEM",
+                {
+                    "status": (str, attr(renamed_from="state")),
+                    "n": (int, attr(pad=5)),
+                    "email": (str, attr()),
+                },
+                renamed,
+                fill=True,
+                names={"state": "status", "n": "n", "email": "email"},
+                type_name="Item",
+                renamed_from="Thing",
+                uniques={"email": "mail"},
+            ),
+            "primary",
+            never_pauses=False,
         ),
     ]
 

@@ -28,7 +28,6 @@ from tablewright.errors import MigrationBusy, TablewrightError, UniqueNotReady
 from tablewright.plan.migration.migrate import Baseline
 from torture.migration_designs import Pair
 from torture.migrations import (
-    IDS,
     Command,
     Name,
     World,
@@ -108,18 +107,19 @@ class Deployment:
         world = self.world
         world.engine = Engine(self.file, durability="normal")
         for _ in range(CALLS):
-            tid = world.chance.choice(IDS)
+            tid = world.chance.choice(world.ids)
             options = world.stored[tid]
             with lock(self.lock, fcntl.LOCK_SH):
                 is_ended = world.remaining not in (None, name) and not world.is_open()
-                context = None if is_ended else world.connect(name)
+                is_known = world.sides[name].knows(tid)
+                context = world.connect(name) if is_known and not is_ended else None
                 if context is None:
                     continue
                 if len(options) > 1:
                     world.read(name, tid, context)
                     continue
                 plan, after = world._write(world.sides[name], tid, options[0])
-                os.write(pipe, msgspec.json.encode([tid, after]) + b"\n")
+                os.write(pipe, msgspec.json.encode([tid, options[0], after]) + b"\n")
                 try:
                     world.run(plan, name, context)
                 except UniqueNotReady:
@@ -135,13 +135,11 @@ def play_run(attack: Round, pair: Pair, seed: int) -> None:
     chance = random.Random(seed)
     file = attack.folder / f"{seed}.db"
     world = World(attack, pair, chance, file)
+    world.is_shared = True
     world.program_seconds = 0.0  # the lock stands for that
     try:
         world.make_table("old")
-        for tid in IDS[: chance.randint(2, len(IDS))]:
-            plan, record = world._write(pair.old, tid, None)
-            world.run(plan, "old")
-            world.stored[tid] = [record]
+        world.fill()
         world.run(Baseline(world.version(pair.old)), "old")
         deployment = Deployment(world, file)
         commands: tuple[Command, ...] = ("apply", chance.choice(("rollback", "complete")))
@@ -170,7 +168,7 @@ def carry_out(attack: Round, deployment: Deployment, command: Command) -> None:
         if chance.random() < 0.3:
             os.kill(program, signal.SIGKILL)
         with os.fdopen(receiving, "rb") as pipe:
-            note_writes(world, pipe.read().splitlines())
+            note_writes(world, name, pipe.read().splitlines())
         ended = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
         world.chance = chance
         world.engine = Engine(deployment.file, durability="normal")
@@ -184,19 +182,20 @@ def carry_out(attack: Round, deployment: Deployment, command: Command) -> None:
     raise Broken(f"{command} does not end", world.pair.name)
 
 
-def note_writes(world: World, lines: list[bytes]) -> None:
-    """Read what a program has reported."""
-    before: list[Any] = []
-    tid = ""
-    for line in lines:
-        told = msgspec.json.decode(line)
-        if isinstance(told, list):
-            tid, after = told
-            before = world.stored[tid]
-            world.stored[tid] = [*before, after]
+def note_writes(world: World, name: Name, lines: list[bytes]) -> None:
+    """Read what a program has reported: a write before it is sent, and then its outcome."""
+    told = [msgspec.json.decode(line) for line in lines]
+    for at in range(0, len(told), 2):
+        (tid, before, after), outcome = told[at], told[at + 1] if at + 1 < len(told) else None
+        if outcome != 0:  # acknowledged, or the program was killed
+            world.note_event(name, tid, before, after, is_certain=outcome == 1)
+        if outcome == 1:
+            world.attack.count("acknowledged writes")
+            world.stored[tid] = [after]
+        elif outcome is None:
+            world.stored[tid] = [before, after]
         else:
-            world.stored[tid] = world.stored[tid][-1:] if told else before
-            world.attack.count("acknowledged writes", told)
+            world.stored[tid] = [before]
 
 
 def play(attack: Round) -> None:

@@ -20,7 +20,9 @@ writes must be carried over, although it could not connect. It ends its present 
 from __future__ import annotations
 
 import random
-from collections.abc import Generator
+import re
+from collections.abc import Callable, Generator
+from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -47,9 +49,9 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.mapping.item_kind import record_key
-from tablewright.model.databases.provision import Provided, Provision, definition
+from tablewright.model.databases.provision import Provision, definition
 from tablewright.model.description import describe_design
-from tablewright.plan.migration.admission import ProgramWatch
+from tablewright.plan.migration.admission import RECHECK_SECONDS, ProgramWatch
 from tablewright.plan.migration.executing import Version
 from tablewright.plan.migration.migrate import Apply, Baseline, Complete, Rollback
 from tablewright.plan.migration.revision import MigrationState
@@ -61,8 +63,12 @@ from torture.migration_designs import Pair, Record, Side, pairs
 from torture.run import Broken, Part, Round
 
 NAME = "things"
-IDS = [f"t{number}" for number in range(7)]
+#: The ids of things, and those of the items of an entity that only one version has.
+THINGS = [f"t{number}" for number in range(7)]
+OTHERS = ["o0", "o1"]
 STATES = ("a", "b", "c")
+#: The values by which things are looked up.
+VALUES = {"state": STATES, "group": ("g", "h")}
 LEASE_SECONDS = 10.0
 STALL_SECONDS = 100.0
 #: How often a command is run again before it must succeed without faults.
@@ -74,8 +80,39 @@ Name: TypeAlias = Literal["old", "new"]
 Command: TypeAlias = Literal["apply", "rollback", "complete"]
 
 
+#: Operations with which an executor writes items.
+WRITES = frozenset(("UpdateItem", "TransactWriteItems"))
+#: Operations that write nothing.
+READS = frozenset(
+    {
+        "GetItem",
+        "BatchGetItem",
+        "TransactGetItems",
+        "Query",
+        "Scan",
+        "DescribeTable",
+        "DescribeTimeToLive",
+    }
+)
+
+
 class Stop(Exception):
     """The process of an executor has ended."""
+
+
+#: What a program of a pair finds when it connects, by its version and what the table records. It
+#: does not depend on anything else, so all runs share it.
+_connected: dict[tuple[str, Name, bytes, bytes], tuple[Any, ProgramWatch] | None] = {}
+
+
+def _restarted(watch: ProgramWatch, now: Callable[[], float]) -> ProgramWatch:
+    """Return the watch of another program that connects now and finds the same."""
+    made = ProgramWatch(now)
+    for each in watch._tables:
+        table = copy(each)
+        table.due_at = now() + RECHECK_SECONDS
+        made._tables.append(table)
+    return made
 
 
 @cache
@@ -175,13 +212,15 @@ class Call(Actor):
     def __init__(
         self, world: World, side: Name, plan: Plan[Any], context: Context, *, is_served: bool
     ) -> None:
-        self.side = side
+        self.side: Name = side
         self.is_served = is_served
         super().__init__(world, flat(plan, context))
 
     def send(self, operation: str, body: dict[str, Any]) -> bytes:
         answer = super().send(operation, body)
-        if self.world.chance.random() < self.world.faults * 0.3:
+        if self.world.chance.random() < self.world.faults * (
+            1.0 if operation not in READS else 0.1
+        ):
             self.world.attack.count("lost responses")
             raise lost()
         return answer
@@ -192,13 +231,18 @@ class Executor(Actor):
 
     def __init__(self, world: World, command: Command, *, is_safe: bool) -> None:
         chance = world.chance
-        self.command = command
+        self.command: Command = command
         self.fence = 0
         self.sent = 0
         self.is_stalled = False
         self._faults = 0.0 if is_safe else world.faults
-        self._stop_at = chance.randint(1, 45) if not is_safe and chance.random() < 0.7 else -1
-        self._stall_at = chance.randint(2, 45) if not is_safe and chance.random() < 0.2 else -1
+        fate = "" if is_safe else chance.choice(("", "stop", "stop", "stop", "stall", "stall"))
+        self._stop_at = chance.randint(1, 45) if fate == "stop" else -1
+        #: The write before which it is stalled, perhaps of items: another one takes over meanwhile.
+        self._stalls_at = {"TransactWriteItems"} if chance.random() < 0.7 else WRITES
+        last = 12 if self._stalls_at is WRITES else 4
+        self._stall_at = chance.randint(1, last) if fate == "stall" else -1
+        self._written = 0
         side = world.pair.old if command == "rollback" else world.pair.new
         plan = world.plan(command, side)
         super().__init__(
@@ -208,17 +252,17 @@ class Executor(Actor):
     def send(self, operation: str, body: dict[str, Any]) -> bytes:
         world, chance = self.world, self.world.chance
         self.sent += 1
-        if self.sent == self._stall_at:
-            world.attack.count("stalls")
-            self.is_stalled = True
-            world.run_for(STALL_SECONDS)
-            self.is_stalled = False
+        is_write = operation in WRITES
+        self._written += operation in self._stalls_at
+        if operation in self._stalls_at and self._written == self._stall_at:
+            self._stall()
         is_stopped = self.sent == self._stop_at
         if is_stopped and chance.random() < 0.5:
             world.attack.count("stops")
             raise Stop
         roll = chance.random()
         if roll < self._faults:
+            world.attack.count("throttled requests")
             raise ProvisionedThroughputExceededException("too fast")
         if roll < 2 * self._faults and operation == "TransactWriteItems":
             world.attack.count("conflicts")
@@ -227,23 +271,44 @@ class Executor(Actor):
             raise TransactionCanceledException(reasons)
         if world.straggles and world.changes_phase(operation, body):
             world.finish_calls()
+        if operation == "TransactWriteItems" and chance.random() < world.density / 2:
+            ids = world.named(msgspec.json.encode(body))
+            race = world.interfere if chance.random() < 0.5 else world.start_calls
+            race(ids)
         before = world.fence()
         answer = super().send(operation, body)
         after = world.fence()
         if after > before:
             self.fence = after
-        elif operation in ("UpdateItem", "TransactWriteItems") and self.fence != before:
+        elif is_write and self.fence != before:
             raise Broken("an executor writes after another one has taken over", operation)
         if is_stopped:
             world.attack.count("stops")
             raise Stop
-        if roll > 1 - self._faults * 0.2:
+        if roll > 1 - self._faults * (1.0 if is_write else 0.2):
             world.attack.count("lost responses")
             raise lost()
         world.after_request()
-        if operation == "Scan" and chance.random() < 0.5:
-            world.interfere()
+        density = world.density / (5 if world.step_name() == "check" else 1)  # it writes no items
+        if operation in ("Scan", "BatchGetItem") and chance.random() < density:
+            world.interfere(world.named(answer))
         return answer
+
+    def _stall(self) -> None:
+        """Let others run until this executor was taken for dead, or until they have ended."""
+        world = self.world
+        world.attack.count("stalls")
+        self.is_stalled = True
+        if not world.working():
+            world.executors.append(Executor(world, self.command, is_safe=False))
+        if world.chance.random() < 0.7:
+            fence = world.fence()
+            world.run_for(STALL_SECONDS, lambda: world.fence() > fence)
+            for _ in range(world.chance.randint(0, 10)):
+                world.step()
+        else:
+            world.run_for(STALL_SECONDS)
+        self.is_stalled = False
 
 
 def lost() -> RetriesExhausted:
@@ -259,9 +324,12 @@ class World:
         self.attack = attack
         self.pair = pair
         self.chance = chance
+        self._record_key = record_key(pair.old.table.__table__)
         self.now = 0.0
         self.engine = Engine(file or ":memory:", durability="normal")
         self.faults = chance.choice((0.0, 0.02, 0.08))
+        #: How often programs write to what an executor has just read, or is about to write.
+        self.density = chance.choice((0.2, 0.6, 0.9))
         self.page = chance.randint(2, 5)
         self.sides: dict[Name, Side] = {"old": pair.old, "new": pair.new}
         self.contexts: dict[Name, Context] = {
@@ -270,10 +338,13 @@ class World:
         }
         #: The contexts of the programs that are connected.
         self.programs: dict[Name, Context] = {}
+        #: The things of this run: few of them are changed by several programs at once.
+        self.things = THINGS[: chance.randint(2, len(THINGS))]
+        self.others = OTHERS if pair.old.other or pair.new.other else []
         #: What may be stored, by id: a record, or None; several if a response was lost.
-        self.stored: dict[str, list[Record | None]] = {tid: [None] for tid in IDS}
-        #: How many events a thing has, at least and at most.
-        self.events = {tid: [0, 0] for tid in IDS}
+        self.stored: dict[str, list[Record | None]] = {each: [None] for each in self.ids}
+        #: The new states of each thing since it has a history, and whether each is certain.
+        self.events: dict[str, list[tuple[str, bool]]] = {each: [] for each in self.ids}
         self.calls: dict[str, tuple[Call, list[Record | None], list[Record | None]]] = {}
         self.executors: list[Executor] = []
         self.writes = 0
@@ -282,12 +353,23 @@ class World:
         self.remaining: Name | None = None
         self.is_followed = False
         self.program_seconds = PROGRAM_SECONDS
-        #: Whether a program of the old version does not notice that a migration begins. Not if
-        #: entities are merged: what it writes to an item of the new version has no former type.
-        self.straggles = chance.random() < 0.4 and pair.name != "entities merged"
-        self._known: dict[tuple[Name, bytes], Provided | None] = {}
+        #: Whether a program of the old version does not notice that a migration begins.
+        self.straggles = chance.random() < 0.6 and pair.allows_stragglers
+        #: Whether other processes use the file: then nothing that was read is remembered.
+        self.is_shared = False
+        #: How many requests have written something, and something beside the record; outcomes of
+        #: calls count as well. What was read or checked before is the same while they are.
+        self._writes = 0
+        self._changes = 0
+        self._record: tuple[int, Item] | None = None
+        self._phase: tuple[int, bytes] | None = None
+        self._structure: bytes | None = None
         self._stepped: Any = None
-        self._is_checking = False
+        self._checked: Any = None
+
+    @property
+    def ids(self) -> list[str]:
+        return self.things + self.others
 
     def clock(self) -> datetime:
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now)
@@ -297,6 +379,11 @@ class World:
     def send(self, operation: str, body: dict[str, Any]) -> bytes:
         if operation == "Scan":
             body = body | {"Limit": self.page}
+        if operation not in READS:
+            self._writes += 1
+            self._changes += body.get("Key") != self._record_key
+            if operation not in ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"):
+                self._structure = None
         return self.engine.run(self.engine.prepare(operation, body)) or b"{}"
 
     def run(self, plan: Plan[Any], side: Name, context: Context | None = None) -> Any:
@@ -310,13 +397,50 @@ class World:
         return actor.result
 
     def record(self) -> Item:
-        key = record_key(self.pair.old.table.__table__)
-        request = {"TableName": NAME, "Key": key, "ConsistentRead": True}
-        item: Item = msgspec.json.decode(self.send("GetItem", request)).get("Item", {})
-        return item
+        """Return the record of the table."""
+        if self._record is None or self._record[0] != self._writes or self.is_shared:
+            request = {"TableName": NAME, "Key": self._record_key, "ConsistentRead": True}
+            item: Item = msgspec.json.decode(self.send("GetItem", request)).get("Item", {})
+            self._record = self._writes, item
+        return self._record[1]
+
+    def structure(self) -> bytes:
+        """Return what connecting programs see of the table beside its record."""
+        if self._structure is not None and not self.is_shared:
+            return self._structure
+        table = msgspec.json.decode(self.send("DescribeTable", {"TableName": NAME}))["Table"]
+        indexes = [
+            (each["IndexName"], each["IndexStatus"])
+            for each in table.get("GlobalSecondaryIndexes", ())
+        ]
+        ttl = self.send("DescribeTimeToLive", {"TableName": NAME}).decode()
+        found = msgspec.json.encode([indexes, table.get("StreamSpecification"), ttl])
+        self._structure = found if all(status == "ACTIVE" for _, status in indexes) else None
+        return found
+
+    def phase(self) -> tuple[bytes, bytes]:
+        """Return what decides which programs may connect."""
+        if self._phase is None or self._phase[0] != self._writes or self.is_shared:
+            self._phase = self._writes, self._recorded_phase()
+        return self._phase[1], self.structure()
+
+    def _recorded_phase(self) -> bytes:
+        record = {n: v for n, v in self.record().items() if n not in ("$lease", "$fence")}
+        if "$steps" in record:  # how far a sweep is does not matter
+            state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
+            record["$steps"] = {"S": repr(msgspec.structs.replace(state, position=None))}
+        return msgspec.json.encode(record)
 
     def fence(self) -> int:
         return int(self.record().get("$fence", {"N": "0"})["N"])
+
+    def step_name(self) -> str:
+        """Return the name of the step that a migration is at."""
+        record = self.record()
+        if "$steps" not in record:
+            return ""
+        state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
+        return state.steps[state.done].name
 
     def changes_phase(self, operation: str, body: dict[str, Any]) -> bool:
         """Return whether a request may change which programs are admitted."""
@@ -324,12 +448,12 @@ class World:
         recorded = {"$target", "$design", "$steps"}
         return operation == "UpdateItem" and not recorded.isdisjoint(names)
 
-    def items(self) -> list[Item]:
-        found: list[Item] = []
-        request: dict[str, Any] = {"TableName": NAME, "ConsistentRead": True}
-        answer = msgspec.json.decode(self.engine.run(self.engine.prepare("Scan", request)) or b"{}")
-        found += answer["Items"]
-        return found
+    def items(self, index: str | None = None) -> list[Item]:
+        """Return all items of the table, or all rows of an index."""
+        request = {"TableName": NAME} | ({} if index is None else {"IndexName": index})
+        answer = self.engine.run(self.engine.prepare("Scan", request)) or b"{}"
+        items: list[Item] = msgspec.json.decode(answer)["Items"]
+        return items
 
     # -- executors -----------------------------------------------------------------------------
 
@@ -395,19 +519,27 @@ class World:
         self.chance.choice(ready).tick()
         self.settle()
 
-    def run_for(self, seconds: float) -> None:
-        """Let the others run for some time."""
+    def run_for(self, seconds: float, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Let the others run for some time, at most until something has happened."""
         end = self.now + seconds
-        while self.now < end:
+        while self.now < end and not is_enough():
             if not self.working() and not self.calls:
                 self.now = end
                 return
             self.step()
 
-    def interfere(self) -> None:
-        """Let programs write between the read of a page and the writes to its items."""
-        for _ in range(self.chance.randint(1, 4) if self.writes > 0 else 0):
-            self.start_call()
+    def named(self, text: bytes) -> list[str]:
+        """Return the things that a request or a response contains."""
+        return [each for each in self.ids if f"#{each}".encode() in text]
+
+    def start_calls(self, ids: list[str]) -> None:
+        """Start writes of programs to some of these things."""
+        for _ in range(self.chance.randint(1, 3) if self.writes > 0 and ids else 0):
+            self.start_call(self.chance.choice(ids))
+
+    def interfere(self, ids: list[str]) -> None:
+        """Let programs write between the read of items and the writes to them."""
+        self.start_calls(ids)
         self.finish_calls()
 
     def finish_calls(self) -> None:
@@ -422,52 +554,58 @@ class World:
 
     def connect(self, name: Name) -> Context | None:
         """Start a program; return its context, or None if it may not run."""
-        record = {n: v for n, v in self.record().items() if n not in ("$lease", "$fence")}
-        if "$steps" in record:  # how far a sweep is does not matter
-            state = msgspec.json.decode(record["$steps"]["S"], type=MigrationState)
-            record["$steps"] = {"S": repr(msgspec.structs.replace(state, position=None))}
-        description = self.send("DescribeTable", {"TableName": NAME})
-        state = msgspec.json.decode(description)["Table"]
-        shown = [state.get("GlobalSecondaryIndexes"), state.get("StreamSpecification")]
-        indexes = [(each["IndexName"], each["IndexStatus"]) for each in shown[0] or ()]
-        ttl = self.send("DescribeTimeToLive", {"TableName": NAME})
-        known = name, msgspec.json.encode([record, indexes, shown[1], ttl.decode()])
-        table = self.sides[name].table.__table__
-        if known not in self._known:
-            try:
-                self._known[known] = self.run(Provision(table, create=False), name)
-            except (DesignMismatch, TableMismatch):
-                self._known[known] = None
-        found = self._known[known]
+        known = self.pair.name, name, *self.phase()
+        if known not in _connected:
+            _connected[known] = self._connected(name)
+        found = _connected[known]
         if found is None:
             return None
+        unready, watch = found
+        return msgspec.structs.replace(
+            self.contexts[name], unready=unready, watch=_restarted(watch, lambda: self.now)
+        )
+
+    def _connected(self, name: Name) -> tuple[Any, ProgramWatch] | None:
+        """Connect as a program; return which indexes it cannot read yet, and its watch."""
+        table = self.sides[name].table.__table__
+        before = self._writes
+        try:
+            found = self.run(Provision(table, create=False), name)
+        except (DesignMismatch, TableMismatch):
+            return None
+        self.attack.require(self._writes == before, f"{self.pair.name}: connecting writes")
         watch = ProgramWatch(lambda: self.now)
         if found.revision is not None:
             watch.add(table, NAME, found.revision)
-        unready = {table: found.unready} if found.unready else None
-        return msgspec.structs.replace(self.contexts[name], unready=unready, watch=watch)
+        return {table: found.unready} if found.unready else None, watch
 
-    def start_call(self) -> None:
+    def start_call(self, tid: str = "") -> None:
         """Start a call of a random program on a thing that no other call is about."""
         chance = self.chance
-        name: Name = chance.choice(("old", "new"))
-        tid = chance.choice(IDS)
-        is_ended = self.remaining not in (None, name) and not self.is_open()
-        context = None if tid in self.calls or is_ended else self.program(name)
-        is_served = context is not None
-        if context is None and tid not in self.calls and name == "old" and self.may_straggle():
-            context = self.contexts["old"]
-        if context is None:
+        tid = tid or chance.choice(self.ids)
+        if tid in self.calls:
+            return
+        names: list[Name] = ["old", "new"]
+        chance.shuffle(names)
+        for name in names:
+            is_ended = self.remaining not in (None, name) and not self.is_open()
+            is_known = self.sides[name].knows(tid)
+            context = self.program(name) if is_known and not is_ended else None
+            if context is not None or (name == "old" and is_known and self.may_straggle()):
+                break
+        else:
             self.writes -= chance.random() < 0.05  # so that a run ends
             return
-        side, before = self.sides[name], self.stored[tid]
+        is_served = context is not None
+        context = context or self.contexts["old"]
+        before = self.stored[tid]
         if len(before) > 1:
             fresh = self.connect(name)
             if fresh is not None:
                 self.read(name, tid, fresh)
             return
         self.writes -= 1
-        plan, after = self._write(side, tid, before[0])
+        plan, after = self._write(self.sides[name], tid, before[0])
         self.attack.count(f"calls of {name} programs")
         self.stored[tid] = [*before, after]
         call = Call(self, name, plan, context, is_served=is_served)
@@ -499,19 +637,25 @@ class World:
         self, side: Side, tid: str, record: Record | None
     ) -> tuple[Plan[Any], Record | None]:
         """Return a write of a program, and the record after it."""
-        chance, entity = self.chance, side.entity
+        chance = self.chance
+        if tid in self.others:
+            if record is None:
+                return create(side.other(oid=tid)), {"tid": tid}
+            return side.other.primary(tid).delete(), None
         if record is None:
             made = self._values(side, tid)
             return create(side.make(made)), made
         roll = chance.random()
-        if roll < 0.2 and self.pair.new.event is None:  # a thing created again finds its old events
-            return entity.primary(tid).delete(), None
+        has_history = self.pair.old.event is not None or self.pair.new.event is not None
+        if roll < 0.2 and not has_history:  # a thing created again finds its old events
+            return side.primary(tid).delete(), None
         if roll < 0.4 and not side.volatile:  # a versioned entity is replaced by its version
             made = self._values(side, tid)
             return put(side.make(made)), made
-        name = chance.choice(list(side.names))
+        names = [each for each in side.names if each in self.pair.differing]
+        name = chance.choice(names if names and chance.random() < 0.5 else list(side.names))
         value = self._value(name, tid)
-        return entity.primary(tid).update(side.change(name, value)), record | {name: value}
+        return side.primary(tid).update(side.change(name, value)), record | {name: value}
 
     def _values(self, side: Side, tid: str) -> Record:
         return {"tid": tid} | {name: self._value(name, tid) for name in side.names}
@@ -533,9 +677,10 @@ class World:
             if not call.is_done:
                 continue
             del self.calls[tid]
+            self._changes += 1
             if self.remaining not in (None, call.side) and not self.is_open():
                 self.is_followed = True
-            self._count_event(tid, call, before[0], after[0])
+            self.note_event(call.side, tid, before[0], after[0], is_certain=call.error is None)
             if call.error is None:
                 self.stored[tid] = after
                 self.attack.count("acknowledged writes")
@@ -556,20 +701,25 @@ class World:
                     f"{call.error} {before} -> {after}",
                 )
 
-    def _count_event(
-        self, tid: str, call: Call, before: Record | None, after: Record | None
+    def note_event(
+        self,
+        name: Name,
+        tid: str,
+        before: Record | None,
+        after: Record | None,
+        *,
+        is_certain: bool,
     ) -> None:
-        """Count the event of a changed state; if the call failed, there may be one."""
-        if before is not None and after is not None and before["state"] != after["state"]:
-            self.events[tid][0] += call.error is None
-            self.events[tid][1] += 1
+        """Note the event of a changed state; if a call failed, there may be one."""
+        if before is None or after is None or self.sides[name].event is None:
+            return
+        if tid in self.things and before["state"] != after["state"]:
+            self.events[tid].append((after["state"], is_certain))
 
     # -- checks --------------------------------------------------------------------------------
 
     def after_request(self) -> None:
         """Check after a step of a migration, and sometimes at other times."""
-        if self._is_checking:
-            return
         steps = self.record().get("$steps")
         if steps != self._stepped or self.chance.random() < 0.05:
             self._stepped = steps
@@ -577,7 +727,12 @@ class World:
 
     def forget(self, name: Name) -> None:
         """Note that the attributes of the other version than this one are gone."""
-        names = ("tid", *self.sides[name].names)
+        side = self.sides[name]
+        names = ("tid", *side.names)
+        if side.event is None and not self.is_followed:
+            self.events = {tid: [] for tid in self.ids}
+        if side.other is None and not self.is_followed:
+            self.stored |= {each: [None] for each in self.others if each not in self.calls}
 
         def kept(options: list[Record | None]) -> list[Record | None]:
             found = [each and {n: v for n, v in each.items() if n in names} for each in options]
@@ -590,24 +745,35 @@ class World:
         }
 
     def check(self) -> None:
-        """Read everything by every version that may connect."""
+        """Read everything by every version that may connect, if anything has changed."""
         if self.remaining is not None and not self.is_open():
             self.forget(self.remaining)
+        present = self._changes, self.phase()
+        if present == self._checked and not self.is_shared:
+            return
+        self._checked = present
+        commands = {each.command for each in self.executors}
         for name in self.sides:
             context = self.connect(name)
+            if name == "new" and self.pair.never_pauses and commands == {"apply"}:
+                self.attack.require(context, f"{self.pair.name}: the new version must wait")
             if context is not None:
                 self.attack.count("checks")
-                for tid in IDS:
+                for tid in self.ids:
                     self.read(name, tid, context)
                 self._check_lookups(name, context)
                 self._check_uniques(name, context)
-        if self.pair.old.event is not None:
-            self._check_events()
+                if self.sides[name].event is not None:
+                    self._check_events(name, context)
 
     def read(self, name: Name, tid: str, context: Context) -> None:
         """Read a thing; it must be one of what may be stored."""
         side, options = self.sides[name], self.stored[tid]
-        found = self.run(side.entity.primary(tid), name, context)
+        if tid in self.others:
+            if side.knows(tid):
+                self._read_other(name, tid, context)
+            return
+        found = self.run(side.primary(tid), name, context)
         seen = None if found is None else side.seen(found)
         matching = [
             each
@@ -623,31 +789,44 @@ class World:
         if tid not in self.calls:
             self.stored[tid] = matching  # several, if they differ in what this version ignores
 
-    def _check_events(self) -> None:
-        """Compare the history of each thing with the changes of its state, in both versions."""
-        stored = [item for item in self.items() if item["SK"].get("S", "").startswith("EVENT")]
-        for tid in (each for each in IDS if each not in self.calls):
-            states = [each["state"]["S"] for each in stored if each["tid"]["S"] == tid]
-            least, most = self.events[tid]
+    def _read_other(self, name: Name, tid: str, context: Context) -> None:
+        """Read an item of an entity that only one version has, by its key and its unique value."""
+        other, options = self.sides[name].other, self.stored[tid]
+        for plan in (other.primary(tid), other.u(tid)):
+            try:
+                found = self.run(plan, name, context)
+            except (UniqueNotReady, IndexNotReady):
+                continue
             self.attack.require(
-                least <= len(states) <= most,
-                f"{self.pair.name}: a thing has another number of events",
-                f"{tid}: {states}, expected {least} to {most}",
+                any((found is None) == (each is None) for each in options),
+                f"{self.pair.name}: the {name} version reads another item wrongly",
+                f"{found}, expected {options}",
             )
-            options = [each for each in self.stored[tid] if each is not None]
+        if tid not in self.calls:
+            self.stored[tid] = [each for each in options if (found is None) == (each is None)]
+
+    def _check_events(self, name: Name, context: Context) -> None:
+        """Compare the history of each thing with the changes of its state."""
+        for tid in (each for each in self.things if each not in self.calls):
+            events = self._query(self.sides[name].event.primary.within(tid), name, context)
+            numbers = [each.number for each in events]
+            states = "".join(each.state for each in events)
+            expected = "".join(
+                state if is_certain else f"{state}?" for state, is_certain in self.events[tid]
+            )
             self.attack.require(
-                not states or any(each["state"] == states[-1] for each in options),
-                f"{self.pair.name}: the last event is not the state of the thing",
-                f"{tid}: {states}, expected {options}",
+                re.fullmatch(expected, states) and numbers == sorted(set(numbers)),
+                f"{self.pair.name}: the {name} version reads another history of a thing",
+                f"{tid}: {states} {numbers}, expected {expected}",
             )
 
     def _check_lookups(self, name: Name, context: Context) -> None:
         side = self.sides[name]
         for lookup in side.lookups:
-            values = STATES if lookup.by == "state" else [f"{tid}.0" for tid in IDS]
+            values = VALUES.get(lookup.by) or [f"{tid}.0" for tid in self.things]
             for value in values:
                 try:
-                    found = self._query(getattr(side.entity, lookup.place)(value), name, context)
+                    found = self._query(side.find(lookup.place, value), name, context)
                 except IndexNotReady:
                     self.attack.require(
                         lookup.place in self.pair.unready and not self._is_prepared(name),
@@ -655,10 +834,10 @@ class World:
                     )
                     break
                 seen = [each.tid for each in found]
-                for tid in IDS:
+                for tid in self.things:
                     possible = {
                         record is not None
-                        and side.expected(record)[lookup.by] == value
+                        and side.looked_up(record, lookup.by) == value
                         and lookup.holds(side.expected(record))
                         for record in self.stored[tid]
                     }
@@ -689,7 +868,7 @@ class World:
     def _check_uniques(self, name: Name, context: Context) -> None:
         side = self.sides[name]
         for by, place in side.uniques.items():
-            for tid in IDS:
+            for tid in self.things:
                 for option in self.stored[tid]:
                     if option is None or len(self.stored[tid]) > 1:
                         continue
@@ -709,7 +888,8 @@ class World:
     def check_conflicts(self, name: Name) -> None:
         """Try to take the unique value of another thing: that must be refused."""
         side = self.sides[name]
-        certain = [each[0] for each in self.stored.values() if len(each) == 1 and each[0]]
+        options = [self.stored[tid] for tid in self.things]
+        certain = [each[0] for each in options if len(each) == 1 and each[0]]
         for by in side.uniques:
             for record in certain:
                 taken = side.make(side.expected(record) | {"tid": "thief"})
@@ -733,18 +913,35 @@ class World:
         )
         fresh = World(self.attack, self.pair, random.Random(0))
         fresh.make_table(name)
-        for tid in IDS:
+        for tid in self.ids:
             if (record := self.stored[tid][0]) is not None:
-                fresh.run(create(side.make(side.expected(record))), name)
-        fresh_items = fresh.items()
+                made = (
+                    side.other(oid=tid) if tid in self.others else side.make(side.expected(record))
+                )
+                fresh.run(create(made), name)
+        self.attack.count("comparisons with a fresh load")
+        for index in (None, *side.table.__table__.indexes):
+            ours, theirs = (
+                sorted(self._comparable(side, each.items(index)), key=repr)
+                for each in (self, fresh)
+            )
+            self.attack.require(
+                ours == theirs,
+                f"{self.pair.name}: {'items' if index is None else f'rows of {index}'} differ from "
+                f"a fresh load by the {name} version",
+                f"{[each for each in ours if each not in theirs][:2]} instead of "
+                f"{[each for each in theirs if each not in ours][:2]}",
+            )
+        # A stream and TTL that a rollback does not need stay enabled.
+        ours, theirs = (
+            msgspec.json.decode(each.structure())[: 3 if name == "new" else 1]
+            for each in (self, fresh)
+        )
         fresh.engine.close()
-        ours, theirs = (self._comparable(side, each) for each in (items, fresh_items))
-        different = [each for each in ours if each not in theirs]
-        missing = [each for each in theirs if each not in ours]
         self.attack.require(
-            not different and not missing,
-            f"{self.pair.name}: items differ from a fresh load by the {name} version",
-            f"{different[:2]} instead of {missing[:2]}",
+            ours == theirs,
+            f"{self.pair.name}: the table differs from a fresh one of the {name} version",
+            f"{ours} instead of {theirs}",
         )
 
     def _comparable(self, side: Side, items: list[Item]) -> list[Item]:
@@ -754,6 +951,14 @@ class World:
             for item in items
             if not (kind := table.identify(item)).is_record and kind.history is None
         ]
+
+    def fill(self) -> None:
+        """Store some things by the old version."""
+        things = self.things[self.chance.randint(0, len(self.things)) :]
+        for tid in things + (self.others if self.pair.old.other else []):
+            plan, record = self._write(self.pair.old, tid, None)
+            self.run(plan, "old")
+            self.stored[tid] = [record]
 
     def make_table(self, name: Name) -> None:
         self.run(Provision(self.sides[name].table.__table__, create=True, update=True), name)
@@ -766,10 +971,7 @@ def play_run(attack: Round, pair: Pair, seed: int) -> None:
     random.seed(seed)  # delays are random
     try:
         world.make_table("old")
-        for tid in IDS[: chance.randint(0, len(IDS))]:
-            plan, record = world._write(pair.old, tid, None)
-            world.run(plan, "old")
-            world.stored[tid] = [record]
+        world.fill()
         world.run(Baseline(world.version(pair.old)), "old")
         world.check()
         script(world)
@@ -784,16 +986,17 @@ def script(world: World) -> None:
     """Migrate, and sometimes go back, repeat or complete it."""
     chance = world.chance
     for _ in range(chance.randint(1, 3)):
-        world.writes = chance.randint(0, 40)
+        world.writes = chance.randint(0, 60)
         is_applied = world.carry_out("apply")
         if is_applied and chance.random() < 0.3:
             world.writes = chance.randint(0, 10)
             is_applied = world.carry_out("apply")
         if not is_applied or chance.random() < 0.4:
+            world.writes += chance.randint(0, 15)
             end(world, "rollback", "old")
             continue
         if chance.random() < 0.7:
-            world.writes = chance.randint(0, 15)
+            world.writes = chance.randint(0, 30)
             end(world, "complete", "new")
         return
 

@@ -140,6 +140,7 @@ class Agent(Stamped, table=Desk):
     primary = key("AGENT", "AGENT" / agent_id)
     by_email = unique("EMAIL" / lower(email))
     by_badge = unique("BADGE" / team / badge, keep=(agent_id, team, badge), type_name="Badge")
+    by_open_badge = unique("OPEN" / badge, when=team != "")
 
 
 class StatusEvent(Entity, table=Desk):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
-from tablewright import Attr, Entity, Table, attr, key
+from tablewright import Attr, Entity, Table, attr, created_at, key
 from tablewright.formats import (
     Codec,
     binary,
@@ -38,6 +38,7 @@ from typing_tests.formats import (
     Line,
     Log,
     Long,
+    Longest,
     Reversed,
     Root,
     Version,
@@ -74,6 +75,8 @@ Long.by_all("a", TODAY, 1, "d", TODAY, 2, "g", "h")  # E: the last of eight part
 Long.by_some("a", "b")  # E: the last part is a date
 Long.moments("a", TODAY, 1, 4)  # E: the last part of a joined path is a text
 Long.moments("a", TODAY, 1, "d").eq(TODAY, 1, 7)  # E: a joined part is a text
+Longest.by_nine("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, "i")  # E: the ninth part is a number
+Longest.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3, "j", TODAY, "m")  # E: a number
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts
 check_codec("hex", [7])  # E: not a codec
@@ -112,6 +115,20 @@ class Broken(Entity, table=Log):
     x = key("A" / lower(address.path(lambda a: a.zone.size)), "X")  # E: no such member
     y = Codec[int](encode=hex, decode=str)  # E: it decodes texts
     z = Codec[int](encode=hex)  # E: it does not decode
+
+
+class Coded(Entity, table=Log):
+    a: Attr[str] = attr(codec=iso("seconds"))  # E: a text is not a moment
+    b: Attr[datetime] = attr(codec=iso("minutes"))  # E: no such precision
+    c: Attr[datetime | None] = attr(codec=epoch_seconds(), default=0)  # E: not a moment
+    d: Attr[datetime] = attr(codec=epoch_seconds)  # E: a function is not a codec
+    e: Attr[str] = attr(codec=binary())  # E: a text is no UUID
+    f: Attr[int] = attr(codec=Reversed())  # E: the codec takes texts
+    g: Attr[str] = attr(codec=HEX)  # E: the codec takes numbers
+    h: Attr[datetime] = attr(codec="iso")  # E: a text is not a codec
+    i: Attr[int] = attr(codec=padded(6, 7))  # E: there is no attribute
+    j: Attr[datetime] = created_at(codec=HEX)  # E: the codec takes numbers
+    k: Attr[datetime] = attr(codec=day())  # E: a day is not the whole moment
 
 
 class Misspelt(Table, name="misspelt", delimiter=":", escapes=False):  # E: no such option

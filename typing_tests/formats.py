@@ -8,27 +8,48 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 from typing import assert_type
+from uuid import UUID
 
 from pydantic import BaseModel
 
-from tablewright import GSI, Attr, Entity, Get, GetByUnique, Query, Table, attr, index, key, unique
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Get,
+    GetByUnique,
+    Query,
+    Table,
+    attr,
+    created_at,
+    index,
+    key,
+    unique,
+    updated_at,
+)
 from tablewright.formats import (
     Codec,
     binary,
     casefold,
     coded,
+    compressed,
     day,
     descending,
+    enum_name,
     epoch_millis,
     epoch_seconds,
     fixed_point,
+    fixed_width,
     hour,
     iso,
+    json_text,
     lower,
     number,
     padded,
     shard,
+    text,
     truncated,
     upper,
     week,
@@ -145,6 +166,69 @@ class Long(Entity, table=Log):
     by_all = unique("All" / a / b / c / d / e / f / g / h)
     by_some = unique("Some", a / b)
     moments = index(Log.moments, "Long" / a + ":" + b / c / d, "Sort" / e / (f / g / h))
+
+
+class Shade(Enum):
+    DARK = "d"
+
+
+class Stored(Entity, table=Log):
+    """Attributes with a codec, which their types follow."""
+
+    at: Attr[datetime] = attr(codec=iso("seconds"))
+    seen: Attr[datetime | None] = attr(codec=epoch_seconds(), default=None)
+    ended: Attr[datetime | None] = attr(codec=text(epoch_millis()), default=None)
+    made: Attr[datetime] = created_at(codec=iso("milliseconds", zone="+00:00"))
+    changed: Attr[datetime] = updated_at(codec=epoch_seconds())
+    name: Attr[str] = attr(codec=Reversed(), default="x")
+    nick: Attr[str | None] = attr(codec=Reversed(), default=None)
+    code: Attr[int] = attr(codec=HEX, default=7)
+    position: Attr[int] = attr(codec=padded(6), default=7)
+    price: Attr[Decimal] = attr(codec=text(places=2), default=Decimal(0))
+    rank: Attr[Decimal] = attr(codec=fixed_point(4, 2), default=Decimal(0))
+    is_open: Attr[bool] = attr(codec=number(), default=True)
+    serial: Attr[UUID | None] = attr(codec=binary(), default=None)
+    shade: Attr[Shade] = attr(codec=enum_name(), default=Shade.DARK)
+    tags: Attr[list[str]] = attr(codec=json_text(), default_factory=list)
+    note: Attr[str] = attr(codec=compressed(), default="")
+    day: Attr[str] = attr(codec=fixed_width(10), default="2026-01-15")
+    primary = key("Stored" / at, enum_name(shade) / text(is_open) / position)
+    by_day = unique("DAY" / fixed_width(day, 10))
+
+
+class Longest(Entity, table=Log):
+    """A partition key of twelve parts."""
+
+    a: Attr[str] = attr()
+    b: Attr[date] = attr()
+    c: Attr[int] = attr(pad=4)
+    d: Attr[str] = attr()
+    e: Attr[date] = attr()
+    f: Attr[int] = attr(pad=4)
+    g: Attr[str] = attr()
+    h: Attr[date] = attr()
+    i: Attr[int] = attr(pad=4)
+    j: Attr[str] = attr()
+    k: Attr[date] = attr()
+    m: Attr[int] = attr(pad=4)
+    primary = key("Longest" / a / b / c / d / e / f / g / h / i / j / k / m, "Longest" / a.again)
+    by_nine = unique("Nine" / a / b / c / d / e / f / g / h / i)
+
+
+def the_longest_keys_are_typed() -> None:
+    nine = Longest.by_nine("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3)
+    assert_type(nine, GetByUnique[Longest])
+    twelve = Longest.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3, "j", TODAY, 4)
+    assert_type(twelve, Get[Longest])
+
+
+def attributes_with_codecs_are_typed() -> None:
+    stored = Stored(at=NOW)
+    assert_type(stored.seen, datetime | None)
+    assert_type(stored.serial, UUID | None)
+    assert_type(Stored.primary(NOW, Shade.DARK, True, 7), Get[Stored])
+    filtered = Stored.primary.within(NOW).filter(Stored.seen > NOW)
+    assert_type(filtered, Range[Stored, Shade, bool, int])
 
 
 def long_keys_are_typed() -> None:

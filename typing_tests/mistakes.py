@@ -386,6 +386,7 @@ class Broken(Entity, table=Desk):
     falling = index(Desk.by_day, "BROKEN" / descending("at"), "X")  # E: an attribute, not its name
     single = unique(5)  # E: a number is not a path
     kept = unique("NAME" / name, keep=("name",))  # E: an attribute, not its name
+    open = unique("NAME" / name, when=name)  # E: an attribute is not a condition
     told = history(status, StatusEvent, new=StatusEvent.why)  # E: the new value is a status
     other = history(status, StatusEvent, new=Ticket.status)  # E: another entity's attribute
     timed = history(status, StatusEvent, at=StatusEvent.by)  # E: a time is a datetime

@@ -123,6 +123,7 @@ def _title(guide: str) -> str:
     return found[1]
 
 
+@cache
 def _without_imports(block: str) -> str:
     """Return the lines of a block that are not imports, where a name is used."""
     return "\n".join(

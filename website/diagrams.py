@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from tablewright.designs.catalog import load
-from tablewright.presentation.blocks import ErdDiagram, KeyMapDiagram
+from tablewright.presentation.erd import erd
 from tablewright.presentation.erd_svg import erd_svg
 from tablewright.presentation.key_map import key_map
 from tablewright.presentation.style import rules, tokens
-from tablewright.publish.document import blocks
 
 _MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 #: The colour schemes of the site: the light one and the dark one.
@@ -23,16 +22,12 @@ def drawn(text: str, name: str) -> str:
 
 
 def _diagrams(name: str) -> list[str]:
+    """Return the diagrams of a design in the order of its document: two of each table."""
     found: list[str] = []
-    for block in blocks(load(name)):
-        ident = f"diagram{len(found)}"
-        match block:
-            case ErdDiagram(table, erd):
-                found.append(erd_svg(erd, f"Entities of the table {table}", ident))
-            case KeyMapDiagram(table):
-                found.append(key_map(table))
-            case _:
-                pass
+    for table in (declared.__table__ for declared in load(name).tables):
+        title = f"Entities of the table {table.name}"
+        found.append(erd_svg(erd(table.entities), title, f"diagram{len(found)}"))
+        found.append(key_map(table))
     return found
 
 

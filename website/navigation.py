@@ -14,6 +14,7 @@ SECTIONS: dict[str, list[str]] = {
     "Modelling": [
         "modelling.md",
         "modelling/entities.md",
+        "modelling/types.md",
         "modelling/keys.md",
         "formats.md",
         "modelling/indexes.md",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from tablewright import Engine, connect
 from tablewright.server import serving
 from tests.cli.terminal import run_at_terminal
-from tests.commands import run
+from tests.commands import commit, run
 from tests.evolve.designs import (
     ADDED,
     ANOTHER_KEY,
@@ -35,13 +34,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(name: str, changes: dict[str, str]) -> None:
     Path(f"{name}.py").write_text(design(changes))
-
-
-def commit() -> None:
-    """Commit everything in the working directory to a repository."""
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
-    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
-        subprocess.run([*git, *command], check=True)
 
 
 def store(changes: dict[str, str] | None = None) -> None:
@@ -196,9 +188,10 @@ def test_json_and_sarif_exclude_each_other() -> None:
 # -- versions --------------------------------------------------------------------------------------
 
 
-def test_a_design_and_a_lock_file_at_a_revision() -> None:
+def test_a_design_that_prints_and_a_lock_file_at_a_revision() -> None:
     write("shop", {})
     run("lock", "shop.py")
+    Path("shop.py").write_text("print('loading')\n" + design())
     commit()
     write("shop", ADDED)
     run("lock", "shop.py")
@@ -214,10 +207,14 @@ def test_a_design_and_a_lock_file_at_a_revision() -> None:
         assert done.stdout.startswith(f"Changes from {shown} to {new}\n\nentity Order\n  note: ")
 
 
-def test_a_design_that_prints_can_be_read_at_a_revision() -> None:
-    Path("shop.py").write_text("print('loading')\n" + design())
+def test_an_absolute_path_is_read_at_the_revision() -> None:
+    write("shop", {})
     commit()
-    assert run("diff", "shop.py@HEAD", "old.py").stdout == "No changes.\n"
+    write("shop", ADDED)
+    done = run("diff", f"{Path('shop.py').resolve()}@HEAD", "shop.py")
+    assert "entity Order\n  note: " in done.stdout
+    done = run("diff", "/elsewhere/shop.py@HEAD", "shop.py")
+    assert "/elsewhere/shop.py is outside of the repository" in done.stderr
 
 
 def test_a_revision_that_does_not_exist() -> None:

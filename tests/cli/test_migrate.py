@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from tablewright import Engine
-from tests.commands import run
+from tablewright.server import Settings, serving
+from tablewright.server.access.authentication import SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
+from tablewright.server.access.credentials_edit import add_key
+from tests.commands import commit, run
+from tests.server.signing import KEY_ID, SECRET
 from tests.server.waiting import wait_until
 
 OLD = """
@@ -169,6 +174,29 @@ def test_apply_waits_for_the_index_of_a_template(managed: Versions) -> None:
     assert "desk: 6 steps done, 3 items changed" in done.stdout
 
 
+def test_a_missing_permission_over_http_names_the_action_and_the_policy(
+    managed: Versions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = ["dynamodb:Describe*", "dynamodb:GetItem", "dynamodb:Scan"]
+    statement = {"Effect": "Allow", "Action": allowed, "Resource": "*"}
+    (tmp_path / "reads.json").write_text(
+        json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    )
+    users = tmp_path / "users.toml"
+    add_key(users, "ann", KEY_ID, SECRET, policies=[tmp_path / "reads.json"])
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    before = managed.items()
+    access = Settings(authenticator=SignatureAuthenticator(Credentials(users)))
+    with Engine(managed.file) as engine, serving(engine, settings=access) as url:
+        assert run("migrate", "plan", managed.new, url).returncode == 1
+        done = run("migrate", "apply", managed.new, url, "--yes")
+    assert done.returncode == 2
+    assert "not authorized to perform: dynamodb:UpdateItem" in done.stderr
+    assert "`tablewright publish iam DESIGN --role migrate`" in done.stderr
+    assert managed.items() == before
+
+
 def test_apply_then_rollback_leaves_the_items_as_they_were(managed: Versions) -> None:
     before = managed.items()
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
@@ -187,10 +215,60 @@ def test_a_rollback_takes_the_old_version(managed: Versions) -> None:
     assert "takes the version of the design that it had before" in done.stderr
 
 
+def test_a_rollback_takes_the_design_at_a_revision(
+    managed: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = managed.old.parent
+    monkeypatch.chdir(folder)
+    (folder / "desk.py").write_text(OLD)
+    commit(folder)
+    before = managed.items()
+    (folder / "desk.py").write_text(NEW)
+    run("migrate", "apply", "desk.py", "desk.db", "--yes")
+    done = run("migrate", "rollback", "desk.py", "desk.db", "--yes")
+    assert "tablewright migrate rollback DESIGN@REVISION TARGET" in done.stderr
+    for name in ("desk.py@HEAD", f"{folder}/desk.py@HEAD"):
+        assert run("migrate", "rollback", name, "desk.db", "--yes").returncode == 0
+        assert managed.items() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("import nothing_here", "desk.py cannot be imported"), ("", "desk.py has no tables")],
+)
+def test_a_design_that_cannot_be_loaded_at_a_revision_is_named(
+    content: str, problem: str, managed: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = managed.old.parent
+    monkeypatch.chdir(folder)
+    (folder / "desk.py").write_text(content)
+    commit(folder)
+    (folder / "desk.py").write_text(OLD)
+    before = managed.items()
+    for command in ("plan", "apply", "rollback", "complete", "status", "baseline"):
+        done = run("migrate", command, "desk.py@HEAD", "desk.db")
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"tablewright: at HEAD: {problem}")
+    assert "v9 is no revision" in run("migrate", "plan", "desk.py@v9", "desk.db").stderr
+    assert managed.items() == before
+
+
 def test_nothing_to_roll_back(managed: Versions) -> None:
-    done = run("migrate", "rollback", managed.old, managed.file, "--yes")
-    assert done.returncode == 2
-    assert "has no migration that can be undone" in done.stderr
+    done = run("migrate", "rollback", managed.old, managed.file)
+    assert done.returncode == 0
+    assert "desk: there is nothing to undo" in done.stdout
+
+
+def test_a_command_that_is_done_already_says_so(managed: Versions, tmp_path: Path) -> None:
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    run("migrate", "complete", managed.new, managed.file, "--yes")
+    before = managed.items()
+    removing = ("--delete-removed", str(tmp_path / "removed"))
+    done = run("migrate", "complete", managed.new, managed.file, *removing)
+    assert done.returncode == 0
+    assert "desk: there is nothing to complete" in done.stdout
+    assert managed.items() == before
+    assert not (tmp_path / "removed").exists()
 
 
 def test_complete_removes_what_only_the_old_version_needs(managed: Versions) -> None:
@@ -316,6 +394,18 @@ def test_a_plan_names_required_attributes_without_a_value_for_stored_items(
     done = run("migrate", "apply", managed.new, managed.file, "--yes")
     assert done.returncode == 2
     assert "3 items of the table 'desk' cannot be carried over; nothing was changed" in done.stderr
+
+
+def test_a_plan_names_the_values_that_a_rollback_keeps(managed: Versions) -> None:
+    optional = OLD.replace("state: Attr[str] = attr()", "state: Attr[str | None] = attr()")
+    required = OLD.replace("state: Attr[str] = attr()", 'state: Attr[str] = attr(fill="new")')
+    managed.old.write_text(optional)
+    managed.new.write_text(required)
+    run("migrate", "apply", managed.old, managed.file, "--yes")
+    run("migrate", "complete", managed.old, managed.file, "--yes")
+    done = run("migrate", "plan", managed.new, managed.file)
+    assert "Ticket.state: a rollback keeps the values that fill= gives" in done.stdout
+    assert "Costs are for about 7 items" in done.stdout
 
 
 @pytest.mark.parametrize("rate", ["0%", "150%", "abc", "-5", "0"])

@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tests.cli.terminal import run_at_terminal
+from tests.cli.terminal import answer_at_terminal
 from tests.commands import run
 from tests.transfer.tables import PLAIN, RICH, fill, held, thing, things_in
 
@@ -57,7 +57,7 @@ def test_copy_asks_at_a_terminal_before_items_are_replaced(
 ) -> None:
     with Engine(tmp_path / "b.db") as engine:
         fill(engine, PLAIN, [thing("k000001")])
-    shown = run_at_terminal("copy", source, tmp_path / "b.db", typed=f"{answer}\n")
+    shown = answer_at_terminal("copy", source, tmp_path / "b.db", typed=f"{answer}\n")
     text = " ".join(shown.plain.split())
     assert "has items in the table things; those with the same keys will be replaced. Cont" in text
     assert shown.returncode == code

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
-from tests.cli.terminal import run_at_terminal
+from tests.cli.terminal import answer_at_terminal, run_at_terminal
 from tests.commands import mistake, run
 from tests.engine.database import item
 
@@ -63,7 +63,7 @@ def test_an_existing_item_is_not_replaced_without_a_terminal(target: str) -> Non
 
 @pytest.mark.parametrize(("typed", "code", "remains"), [("y\n", 0, False), ("\n", 1, True)])
 def test_delete_shows_the_item_and_asks(file: Path, typed: str, code: int, remains: bool) -> None:
-    done = run_at_terminal("delete", file, "shop", "PK=C#1", "SK=O#1", typed=typed)
+    done = answer_at_terminal("delete", file, "shop", "PK=C#1", "SK=O#1", typed=typed)
     assert done.returncode == code
     assert "total   10\n" in done.plain
     assert "PK=C#1 SK=O#1 will be deleted. Continue? [y/N]:" in done.plain

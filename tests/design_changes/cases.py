@@ -239,6 +239,21 @@ CASES: dict[str, Case] = {
         ["natural-place-added Order.reverse"],
         ["natural-place-removed Order.reverse"],
     ),
+    "a place with the keys of another index": Case(
+        [
+            (
+                "    by_city =",
+                '    again = GSI("GSI1PK", "GSI1SK", project="KEYS_ONLY")\n    by_city =',
+            ),
+            (
+                "    by_note",
+                "    more = index(Shop.again, 'BUYER' / buyer, 'ORDER' / total,\n"
+                "                 when=(status == 'open') & (total >= 0))\n    by_note",
+            ),
+        ],
+        ["index-added again", "natural-place-added Order.again"],
+        ["index-removed again", "natural-place-removed Order.again"],
+    ),
     "a place of a new attribute": Case(
         [
             (

@@ -50,7 +50,10 @@ def changed(name: str, folder: Path, **texts: str) -> type[Table]:
             "first",
             'GSI("GSI1PK", "GSI1SK")',
             'GSI("GSI1PK", "GSI1SK", project="KEYS_ONLY")',
-            ["gsi1: the index has other keys or another projection", "declare one with another"],
+            [
+                "gsi1: the index has other keys or another projection",
+                "Give the new one another name",
+            ],
         ),
         (
             LAST_BUT_ONE,

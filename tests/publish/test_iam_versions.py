@@ -29,7 +29,7 @@ from tablewright import (
 )
 from tablewright.errors import AccessDeniedException
 from tablewright.migrations import MigrationProgress
-from tablewright.plans import Create, Delete, GetByUnique, Query
+from tablewright.plans import Create, Delete, Get, GetByUnique, Query, Update
 from tablewright.policy import Principal
 from tablewright.publish.iam import AwsAccount, policies, role_policies, tenant_policies, union
 from tablewright.verify import Design
@@ -251,20 +251,24 @@ def remove_task(task_id: str) -> Delete[Task]:
     return Task.primary(task_id).delete().condition(Task.state == "open")
 
 
-def run_in_transition(document: dict[str, Any]) -> None:
-    """Run the new version under a policy while stored items are in the old form."""
-
+def stop_at_rewrite(engine: Engine, table: type[Table]) -> None:
     def stop(progress: MigrationProgress) -> None:
         if progress.step.name == "rewrite":
             raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        migrations.apply(engine, table, progress=stop, program_seconds=0)
+
+
+def run_in_transition(document: dict[str, Any]) -> None:
+    """Run the new version under a policy while stored items are in the old form."""
 
     with Engine(":memory:") as engine:
         with connect(engine, OldTasks) as db:
             db.run(create(OldTask(task_id="1", status="open")))
             db.run(create(OldTask(task_id="2", status="open")))
         migrations.baseline(engine, OldTasks)
-        with pytest.raises(TimeoutError):
-            migrations.apply(engine, Tasks, progress=stop, program_seconds=0)
+        stop_at_rewrite(engine, Tasks)
         with connect(engine, Tasks, policy=document) as db:
             assert db.run(tasks("open")) == [("1", "open"), ("2", "open")]
             db.run(remove_task("1"))
@@ -282,6 +286,52 @@ def test_the_policy_of_two_versions_allows_what_is_sent_while_items_are_rewritte
             run_in_transition(document)
     with pytest.raises(AccessDeniedException, match="Query"):
         run_in_transition(new.by_role["all"])
+
+
+class Moved(Table, name="tasks_versions"):
+    by_state = GSI("GSI1PK", "GSI1SK")
+
+
+class MovedTask(Entity, table=Moved, type_name="Task"):
+    task_id: Attr[str] = attr()
+    status: Attr[str] = attr()
+    primary = key("T" / task_id, "TASK")
+    by_state = index(Moved.by_state, "S" / status, task_id)
+
+
+@access_pattern
+def moved_task(task_id: str) -> Get[MovedTask]:
+    return MovedTask.primary(task_id)
+
+
+@access_pattern
+def close_moved_task(task_id: str) -> Update[MovedTask]:
+    return MovedTask.primary(task_id).update(MovedTask.status.set("closed"))
+
+
+def test_the_policy_of_two_versions_allows_to_move_items() -> None:
+    new, old = (role_policies(design_of(each), AwsAccount()) for each in (Moved, OldTasks))
+    both = new.together(old, "old").by_role["all"]
+
+    def close(document: dict[str, Any]) -> None:
+        with Engine(":memory:") as engine:
+            with connect(engine, OldTasks) as db:
+                db.run(create(OldTask(task_id="1", status="open")))
+            migrations.baseline(engine, OldTasks)
+            stop_at_rewrite(engine, Moved)
+            with connect(engine, Moved, policy=document) as db:
+                db.run(close_moved_task("1"))
+                found = db.run(moved_task("1"))
+                assert found is not None
+                assert found.status == "closed"
+
+    close(both)
+    for refused in ("BatchGetItem", "UpdateItem", "PutItem", "DeleteItem"):
+        document = deepcopy(both)
+        for each in document["Statement"]:
+            each["Action"] = [name for name in each["Action"] if refused not in name]
+        with pytest.raises(AccessDeniedException, match=refused):
+            close(document)
 
 
 # -- tenants -------------------------------------------------------------------------------------

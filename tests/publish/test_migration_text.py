@@ -29,5 +29,5 @@ ENDS = "Programs of the old version can run until the step `await-programs`"
 def test_a_plan_says_when_programs_can_run(name: str, texts: list[str]) -> None:
     pair = PAIRS[name]
     (plan,) = migrations.plan(stored(pair), pair.new.table)
-    found = deployment(plan.changes, plan.steps)
+    found = deployment(plan)
     assert [text for text in texts if text not in found] == []

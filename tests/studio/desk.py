@@ -34,7 +34,7 @@ class Ticket(Entity, table=Desk):
     primary = key("TICKET" / ticket_id, "TICKET")
     by_status = index(Desk.gsi1, "STATUS" / status, ticket_id)
 """
-MOVED = OLD.replace('"TICKET" / ticket_id', '"T" / ticket_id')
+RETYPED = OLD.replace("(Table, ", '(Table, type_attribute="kind", ')
 
 
 class Interrupted(Exception):
@@ -46,9 +46,9 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.path = str(folder / "desk.db")
-        self.old, self.new, self.moved = (
+        self.old, self.new, self.retyped = (
             self._design(folder, name, text)
-            for name, text in (("old_desk", OLD), ("new_desk", NEW), ("moved_desk", MOVED))
+            for name, text in (("old_desk", OLD), ("new_desk", NEW), ("retyped_desk", RETYPED))
         )
         (table,) = self.old.tables
         ticket: Any = table.__table__.entities[0].type

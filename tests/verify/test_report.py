@@ -14,7 +14,7 @@ DESIGN = '''
 """Notes: some notes."""
 
 from __future__ import annotations
-from tablewright import Attr, Entity, Get, Query, Table, access_pattern, attr, create, key
+from tablewright import Attr, Entity, Get, Page, Query, Table, access_pattern, attr, create, key
 from tablewright import batch_get, put, transact, transact_get
 from tablewright.plans import Scan
 from tablewright.verify import Check, Raises, changed
@@ -55,6 +55,20 @@ def verify(folder: Path, *checks: str, options: tuple[str, ...] = ()) -> tuple[i
     done = run("verify", str(file), *options)
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
+
+
+def test_a_page_is_compared_by_its_items(tmp_path: Path) -> None:
+    code, lines = verify(
+        tmp_path,
+        'Check("whole", notes(), Page(all))',
+        'Check("later", notes(), lambda: Page(all))',
+        'Check("other", notes(), Page(all[1:]))',
+        'Check("get", note("1"), all[1])',
+        'Check("all", all_notes(), all)',
+    )
+    assert code == 1
+    assert any("3 results, not 2" in line for line in lines)
+    assert sum("the result differs" in line or "results, not" in line for line in lines) == 1
 
 
 ALL = ('Check("get", note("1"), all[1])', 'Check("list", notes(), all)')

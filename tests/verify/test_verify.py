@@ -150,6 +150,21 @@ def test_an_unknown_design_is_an_error() -> None:
         load("nowhere.py")
 
 
+@pytest.mark.parametrize("file", ["shop.py", "shop/__init__.py"])
+def test_a_bundled_name_that_a_file_here_has_is_refused(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(DESIGN)
+    monkeypatch.chdir(tmp_path)
+    for arguments in (("lock", "shop"), ("migrate", "plan", "shop", "shop.db")):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"shop is a bundled design, and {file} is in this folder" in done.stderr
+        assert f"write {file} for that file, or tablewright.designs.shop for the" in done.stderr
+    assert load("tablewright.designs.shop").name == "shop"
+
+
 def test_a_table_that_is_not_empty_is_not_changed() -> None:
     design = load("commerce")
     with connect(":memory:", *design.tables) as database:

@@ -10,7 +10,7 @@ import typer
 from tablewright.cli.commands import add_command, print_document
 from tablewright.cli.grammar import WHERE, DesignName, argument, flag, load_design, option
 from tablewright.cli.report import exit_on_error, fail
-from tablewright.cli.revision import run_at
+from tablewright.cli.revision import name_inside, run_at
 from tablewright.errors import TablewrightError
 from tablewright.presentation.printing import print_noted_table
 
@@ -93,7 +93,7 @@ def _report_at(revision: str, design: str, target: str | None) -> CostReport:
     from tablewright.cost import CostReport
     from tablewright.transfer.endpoints import absolute_target
 
-    arguments = ["cost", design, "--json"]
+    arguments = ["cost", name_inside(revision, design), "--json"]
     if target is not None:
         arguments.insert(2, absolute_target(target))
     return msgspec.json.decode(run_at(revision, *arguments), type=CostReport)

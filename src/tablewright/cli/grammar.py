@@ -71,7 +71,10 @@ WHERE = "a file, http://host:port, or dynamodb://region"
 #: A word that ends so is a target. Other files are targets if they are written with a slash.
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 
-DESIGN_HELP = "A bundled design, a module name or the path of a Python file."
+DESIGN_HELP = (
+    "A bundled design, a module name or the path of a Python file; also at a git revision: "
+    "shop.py@main."
+)
 DesignName = Annotated[str, argument("DESIGN", DESIGN_HELP)]
 Target = Annotated[str, argument("TARGET", f"Where the tables are: {WHERE}.")]
 OptionalTarget = Annotated[
@@ -143,13 +146,13 @@ def is_target(word: str) -> bool:
     (True, True, True)
     >>> is_target("./data"), is_target("data"), is_target("designs/shop.py")
     (True, False, False)
-    >>> is_target("package.module")
-    False
+    >>> is_target("package.module"), is_target("designs/shop.py@origin/main")
+    (False, False)
     """
-    if word == MEMORY or "://" in word:
+    if word == MEMORY or "://" in word or Path(word).suffix in DATABASE_SUFFIXES:
         return True
-    suffix = Path(word).suffix
-    return suffix in DATABASE_SUFFIXES or ("/" in word and suffix != ".py")
+    name = word.partition("@")[0]  # what follows is a git revision
+    return "/" in name and Path(name).suffix != ".py"
 
 
 def split_subject(
@@ -174,10 +177,25 @@ def split_subject(
     return first, second
 
 
+def split_revision(word: str) -> tuple[str, str]:
+    """Return what a word names, and its git revision; "" if it has none."""
+    if "@" not in word or Path(word).exists():
+        return word, ""
+    name, _, revision = word.partition("@")
+    if not name or not revision:
+        fail(f"{word}: write DESIGN@REVISION, such as shop.py@main")
+    return name, revision
+
+
 def load_design(name: str) -> Design:
-    """Load a design; if that fails, print why and exit with code 2."""
+    """Load a design, also at a git revision; if that fails, print why and exit with code 2."""
     from tablewright.designs.catalog import load
 
+    at, revision = split_revision(name)
+    if revision:
+        from tablewright.cli.revision import load_at
+
+        return load_at(revision, at)
     try:
         return load(name)
     except TablewrightError as error:

@@ -17,7 +17,12 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from tablewright.errors import DynamoDBError, TablewrightError, TransferRefused
+from tablewright.errors import (
+    DynamoDBError,
+    MigrationRefused,
+    TablewrightError,
+    TransferRefused,
+)
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
@@ -89,6 +94,8 @@ def clean_interrupts(outcome: str) -> Iterator[None]:
 def exit_on_error() -> Iterator[list[Path]]:
     """Print an error of the user or of an endpoint in one line and exit with code 2.
 
+    What a migration refuses is a list, on a line each.
+
     Yields a list. Add the state file of the transfer to it, and the message says how to continue.
     """
     state_files: list[Path] = []
@@ -106,6 +113,8 @@ def exit_on_error() -> Iterator[list[Path]]:
     except KeyboardInterrupt:
         say(f"tablewright: interrupted{resume_hint()}")
         raise SystemExit(INTERRUPTED) from None
+    except MigrationRefused as error:
+        fail(str(error))  # it may be a list
     except TablewrightError as error:
         first = "fix this, then " if isinstance(error, TransferRefused) else ""
         fail(describe_failure(error) + resume_hint(first))

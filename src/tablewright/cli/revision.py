@@ -1,7 +1,8 @@
-"""Revisions: run this program on another revision of the working tree.
+"""Revisions: run this program on another revision of the working tree, or load a design of it.
 
 The revision is extracted into a temporary folder, and the program runs there in a process of its
-own, with the same working directory relative to the repository. Nothing is checked out.
+own, with the same working directory relative to the repository. A command that takes one design
+imports it from there, `load_at`. Nothing is checked out.
 
 `python -m tablewright.cli.revision DESIGN published` prints what `publish cloudformation --since`
 compares, `… DESIGN lock` what a lock file of the design contains, and `… DESIGN policies WANTED`
@@ -10,11 +11,13 @@ its policies.
 
 from __future__ import annotations
 
+import atexit
+import os
 import subprocess
 import sys
 import tarfile
 import tempfile
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +27,7 @@ from msgspec import Struct
 
 from tablewright.cli.report import fail, failing_on
 from tablewright.design_description import DesignDescription, read_lock
-from tablewright.errors import InvalidValue
+from tablewright.errors import InvalidValue, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.publish.iam import PolicySet
@@ -64,20 +67,49 @@ def policies_at(revision: str, design: str, wanted: WantedPolicies) -> PolicySet
     from tablewright.publish.iam import PolicySet
 
     arguments = msgspec.json.encode(wanted).decode()
-    text = run_at(revision, design, "policies", arguments, module=__name__)
+    text = run_at(revision, name_inside(revision, design), "policies", arguments, module=__name__)
     return msgspec.json.decode(text, type=PolicySet)
 
 
 def published_at(revision: str, design: str) -> Published:
     """Return what a design yields at a revision; exit if it fails."""
-    text = run_at(revision, design, "published", module=__name__)
+    text = run_at(revision, name_inside(revision, design), "published", module=__name__)
     return msgspec.json.decode(text, type=Published)
 
 
 def description_at(revision: str, design: str) -> DesignDescription:
     """Return the description of a design at a revision; exit if it cannot be imported there."""
-    text = run_at(revision, design, "lock", module=__name__)
+    text = run_at(revision, name_inside(revision, design), "lock", module=__name__)
     return read_lock(text.encode(), f"{design} at {revision}")
+
+
+def load_at(revision: str, name: str) -> Design:
+    """Return a design as it is at a revision; exit if it cannot be imported there.
+
+    It must be the only design of this process.
+    """
+    from tablewright.designs.catalog import load
+
+    name = name_inside(revision, name)
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)  # a design may import more when it is used
+    inner = _extract(revision, folder.name)
+    sys.path.insert(0, str(inner))
+    with chdir(inner):
+        try:
+            return load(name)
+        except TablewrightError as error:
+            fail(f"at {revision}: {error}")
+
+
+def name_inside(revision: str, name: str) -> str:
+    """Return the name of a design as seen from the working directory of a revision."""
+    if not name.endswith(".py") or not Path(name).is_absolute():
+        return name
+    root, path = _repository(revision), Path(name).resolve()
+    if not path.is_relative_to(root):
+        fail(f"{name} is outside of the repository {root}")
+    return os.path.relpath(path, Path.cwd().resolve())
 
 
 def file_at(revision: str, file: str) -> bytes:
@@ -92,24 +124,29 @@ def file_at(revision: str, file: str) -> bytes:
 
 def run_at(revision: str, *arguments: str, module: str = "tablewright") -> str:
     """Return what the program, or a module of it, prints at a revision; exit if it fails."""
-    root = _repository(revision)
     with tempfile.TemporaryDirectory() as folder:
-        archive = _git("-C", str(root), "archive", "--format=tar", revision)
-        with tarfile.open(fileobj=BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
-        inner = Path.cwd().resolve().relative_to(root)
-        if not (Path(folder) / inner).is_dir():
-            fail(f"at {revision}: the folder {inner} does not exist")
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             check=False,
             capture_output=True,
             text=True,
-            cwd=Path(folder) / inner,
+            cwd=_extract(revision, folder),
         )
     if done.returncode:
         fail(f"at {revision}: {done.stderr.strip().removeprefix('tablewright: ')}")
     return done.stdout
+
+
+def _extract(revision: str, folder: str) -> Path:
+    """Extract a revision into a folder; return the working directory there."""
+    root = _repository(revision)
+    archive = _git("-C", str(root), "archive", "--format=tar", revision)
+    with tarfile.open(fileobj=BytesIO(archive)) as files:
+        files.extractall(folder, filter="data")
+    inner = Path.cwd().resolve().relative_to(root)
+    if not (Path(folder) / inner).is_dir():
+        fail(f"at {revision}: the folder {inner} does not exist")
+    return Path(folder) / inner
 
 
 def _repository(revision: str) -> Path:

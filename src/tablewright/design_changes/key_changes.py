@@ -83,16 +83,20 @@ def _is_stored(
 ) -> bool:
     """Return whether items have these keys of a reader although their writer does not know them.
 
-    That is so for attributes that all items have, or whose absence means nothing, for the type, and
-    for the primary key.
+    That is so for attributes that all items have, or whose absence means nothing, for the type, for
+    the primary key, and for keys that the writer composes for another index.
     """
     primary = {each.name: each for each in writer.key.templates}
+    composed = [key for place in writer.places.values() for key in place]
     return all(
-        template.name == type_attribute
-        or template == primary.get(template.name)
-        or (template.is_natural and _have_alike(template.name, writer, reader))
+        key in composed
+        or all(
+            template.name == type_attribute
+            or template == primary.get(template.name)
+            or (template.is_natural and _have_alike(template.name, writer, reader))
+            for template in key.templates
+        )
         for key in keys
-        for template in key.templates
     )
 
 

@@ -54,7 +54,7 @@ class Undo(StrEnum):
     LABELS = "until the last item has the new type"
     FORMER_TYPES = "until the former types of the items are removed"
     ITEMS_DELETED = "until its items are deleted"
-    MOVED = "until the old items are deleted"
+    MOVED = "until the migration is completed"
     INDEX_DELETED = "until the old index is deleted"
     SENTINELS_DELETED = "until the old sentinels are deleted"
     EXPIRED = "until the first items expire"

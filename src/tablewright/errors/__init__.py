@@ -107,8 +107,9 @@ class InvalidValue(TablewrightError, ValueError):
 class UnreadableItem(TablewrightError):
     """A stored item does not match its entity: another program or an older model wrote it.
 
-    `key` is the key of the item in the table, `reason` the cause as text, `item` the item as it was
-    read. From a query, `results` are those before the item, and `cursor` continues after it.
+    `key` is the key of the item in the table, `reason` the cause as text, `where` the attribute or
+    key that cannot be read (`Order.status`) or "", `item` the item as it was read. From a query,
+    `results` are those before the item, and `cursor` continues after it.
     """
 
     def __init__(
@@ -116,11 +117,13 @@ class UnreadableItem(TablewrightError):
         message: str,
         *,
         reason: str = "",
+        where: str = "",
         key: dict[str, Any] | None = None,
         item: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason or message
+        self.where = where
         self.key = key or {}
         self.item = item
         self.cursor: str | None = None

@@ -12,6 +12,8 @@ from tablewright.evolve.estimate import ChangeCost, Workload, estimate
 from tablewright.evolve.recorded_keys import recorded_changes
 from tablewright.evolve.versions import DesignVersion
 from tablewright.plan.migration.admission import runs_before
+from tablewright.plan.migration.moves import find_moves
+from tablewright.plan.migration.renames import renames_in
 
 #: From the least to the most.
 _NEEDS = list(Need)
@@ -49,7 +51,7 @@ class AssessedChange(Struct, frozen=True):
             return Coexistence.AFTER
         if change.need is Need.TABLE_UPDATE and change.new_reads < Reading.MISSES:
             return Coexistence.BEFORE
-        if self.runs_before and change.is_read_by_old:
+        if self.runs_before and (change.is_read_by_old or change.need is Need.MOVES):
             return Coexistence.UNTIL_AWAIT
         return Coexistence.NO
 
@@ -106,12 +108,22 @@ def compare(old: DesignVersion, new: DesignVersion, workload: Workload) -> Desig
             AssessedChange(
                 each,
                 estimate(each, old.description, new.description, workload),
-                each.table in new.declared and runs_before(each, new.declared[each.table]),
+                each.table in new.declared and _runs_before(each, old, new),
             )
             for each in found
         ),
         workload,
     )
+
+
+def _runs_before(change: DesignChange, old: DesignVersion, new: DesignVersion) -> bool:
+    """Return whether the declared new version may run before its migration."""
+    table = new.declared[change.table]
+    before, after = (each.description.tables.get(change.table) for each in (old, new))
+    if change.need is not Need.MOVES or before is None or after is None:
+        return runs_before(change, table)
+    renames = renames_in(differences(old.description, new.description))
+    return runs_before(change, table, find_moves(table, before, after, renames))
 
 
 def _recorded(old: DesignVersion, new: DesignVersion) -> Iterator[DesignChange]:

@@ -335,6 +335,14 @@ def add_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> 
     raise ValidationException(wrong_type)
 
 
+def subtract_value(old: Value | None, value: Value) -> Value:
+    """Return the difference of two numbers; a missing number counts as 0."""
+    start = {"N": "0"} if old is None else old
+    if "N" not in start:
+        raise ValidationException(WRONG_TYPE)
+    return _sum(start, value, -1)
+
+
 def delete_value(
     old: Value | None,
     value: Value,

@@ -48,10 +48,16 @@ class AttributeMap(Struct, frozen=True):
 
     def enter(self, value: Any) -> Any:
         """Return a value from a caller, validated by pydantic; raise InvalidValue."""
+        value = self.fit(value)
         if self.validate is None or value is None or isinstance(value, Symbol):
             return value
         self.converter.encode(value)  # only the declared type: nothing is converted
         return self.validate(value)
+
+    def fit(self, value: Any) -> Any:
+        """Return a value as its codec keeps it: a moment without the parts of a second, say."""
+        cut = self.converter.cut
+        return value if cut is None or value is None or isinstance(value, Symbol) else cut(value)
 
     def store(self, value: Any) -> Value | None:
         """Return the stored value; None if the attribute is left out.

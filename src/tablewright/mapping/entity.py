@@ -85,7 +85,10 @@ class EntityMap:
         self.ttl = roles.get("ttl")
         #: The attributes that the library sets.
         self.stamps = tuple(each for each in attributes.values() if each.role in STAMPS)
-        self._validates = any(each.validate is not None for each in attributes.values())
+        self._validates = any(
+            each.validate is not None or each.converter.cut is not None
+            for each in attributes.values()
+        )
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, self.index_keys, self._key_only)
@@ -215,7 +218,7 @@ class EntityMap:
         try:
             return self._decode(tuple(map(item.get, self._fields)))
         except UnreadableItem as error:
-            raise self.table.unreadable(str(error), item) from None
+            raise self.table.unreadable(error, item) from None
 
     # Generated with the first read: each takes up to 0.6 ms, and many programs read few entities.
 

@@ -252,9 +252,15 @@ def make_part(
     delimiter: Delimiter,
     where: str,
     is_positive: bool = False,
+    keeps_value: bool = False,
 ) -> KeyPart:
-    """Return the part for an attribute; `where` names the key in messages."""
+    """Return the part for an attribute; `where` names the key in messages.
+
+    With `keeps_value`, the formats are its codec: its values are those that they keep.
+    """
     notation, shown, form = _notation(attribute, kind, formats, pad, where)
+    if keeps_value:
+        notation = replace(notation, is_exact=True)
     label = shown.format(attribute)
     if is_positive and notation.tag == "N" and notation.kind is int and notation.derive is None:
         notation = replace(notation, language=POSITIVE)
@@ -282,12 +288,20 @@ def make_part(
 
 def natural_part(attribute: str, converter: Converter, *, is_positive: bool = False) -> KeyPart:
     """Return the part for an attribute that is a key itself, as it is stored."""
-    notation = notation_of(converter.kind, None) if converter.tag == "S" else None
+    is_usual = converter.tag == "S" and not converter.codec
+    notation = notation_of(converter.kind, None) if is_usual else None
     language = ANYTHING if notation is None else notation.language
     if is_positive and converter.kind is int:
         language = POSITIVE
     has_one_text = converter.tag != "S" or (notation is not None and notation.has_one_text)
-    stored = Notation(converter.kind, str, str, language, has_one_text=has_one_text)
+    stored = Notation(
+        converter.kind,
+        str,
+        str,
+        language,
+        is_ordered=converter.is_ordered,
+        has_one_text=has_one_text,
+    )
     return KeyPart(attribute, attribute, stored, str, str, language)
 
 

@@ -18,6 +18,7 @@ This module must not know items, requests or entities.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -157,6 +158,11 @@ class KeyMap:
         #: For each number of bound arguments in the sort key: what they determine.
         self._bindings = self._make_bindings(sort)
 
+    @property
+    def part_names(self) -> frozenset[str]:
+        """The attributes that the key contains, without those of its condition."""
+        return frozenset(part.attribute for part in self.parameters)
+
     def _make_bindings(self, sort: Mapping[str, Template]) -> list[_Binding]:
         bindings: list[_Binding] = []
         bound = self.partition_arity
@@ -202,6 +208,11 @@ class KeyMap:
     def show(self) -> str:
         """Return all templates for documents and messages: `PK=USER, SK=USER#{id}`."""
         return ", ".join(f"{name}={each.show()}" for name, each in self.templates.items())
+
+    @cached_property
+    def order(self) -> str:
+        """The templates of the sort key, which decide the order of a partition."""
+        return ", ".join(f"{name}={self.templates[name].show()}" for name in self.sort_attributes)
 
     def can_equal(self, attributes: Sequence[str], others: Mapping[str, Template]) -> bool:
         """Return whether these key attributes can be equal to those of other templates."""
@@ -278,7 +289,7 @@ class KeyMap:
         if following is None or not following.part.is_exact:
             return False
         if not following.template.is_text:
-            return True
+            return following.part.is_ordered or comparison == "="
         if comparison == "begins_with":
             return following.part.is_free_text
         return following.part.is_ordered and following.is_in_order

@@ -26,11 +26,12 @@ from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from enum import Enum
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Generic, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from msgspec import Struct
 from msgspec.structs import replace
+from typing_extensions import TypeVar
 
 from tablewright.encoding.numbers import format_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
@@ -51,6 +52,8 @@ from tablewright.mapping.language import (
     parse_form,
     sequence,
 )
+
+T_co = TypeVar("T_co", covariant=True, default=Any)
 
 UPPERCASE = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEX = DIGITS + "abcdef"
@@ -93,6 +96,9 @@ class Notation(Struct, frozen=True):
     beginning: tuple[int, str] | None = None
     #: How a stored value is written, with {} for it: `padded({}, 3)`.
     form: str = "{}"
+    #: Returns a text that sorts between those of other values as an argument does; None if `encode`
+    #: does. Of an attribute that keeps less than an argument: seconds, of a moment.
+    bound: Callable[[Any], str] | None = None
 
 
 #: Returns the notation of a type; `pad` is the number of digits that the attribute declares.
@@ -105,7 +111,7 @@ def notation_of(kind: Any, pad: int | None) -> Notation | None:
         if isinstance(kind, type) and issubclass(kind, base):
             return make(kind, pad)
     if get_origin(kind) is Literal and all(isinstance(value, str) for value in get_args(kind)):
-        return _choices(str, {value: value for value in get_args(kind)})
+        return choices_notation(str, {value: value for value in get_args(kind)})
     if get_origin(kind) in (Union, UnionType):
         members = get_args(kind)
         if str in members and all(isinstance(m, type) and issubclass(m, str) for m in members):
@@ -270,24 +276,26 @@ def _uuid(kind: Any, pad: int | None) -> Notation:
 
 
 def _bool(kind: Any, pad: int | None) -> Notation:
-    return _choices(bool, {False: "false", True: "true"})
+    return choices_notation(bool, {False: "false", True: "true"})
 
 
 def _enum(kind: type[Enum], pad: int | None) -> Notation:
     members = list(kind)
     if all(isinstance(member.value, str) for member in members):
-        return _choices(kind, {member: member.value for member in members})
+        return choices_notation(kind, {member: member.value for member in members})
     if all(isinstance(member.value, int) and member.value >= 0 for member in members):
         width = max(len(str(member.value)) for member in members)
         texts = {member: f"{member.value:0{width}d}" for member in members}
-        return replace(_choices(kind, texts), form=f"padded({{}}, {width})" if width > 1 else "{}")
+        return replace(
+            choices_notation(kind, texts), form=f"padded({{}}, {width})" if width > 1 else "{}"
+        )
     raise DeclarationError(
         f"is of type {kind.__name__}, whose values have no order as text; give its members only "
         "str values, or only int values from 0"
     )
 
 
-def _choices(kind: type, texts: dict[Any, str]) -> Notation:
+def choices_notation(kind: type, texts: dict[Any, str]) -> Notation:
     values = {text: value for value, text in texts.items()}
 
     def encode(value: Any) -> str:
@@ -334,8 +342,11 @@ _KINDS: list[tuple[type, Maker]] = [
 ]
 
 
-class Format(Struct, frozen=True):
-    """Creates another notation from a notation."""
+class Format(Struct, Generic[T_co], frozen=True):
+    """Creates another notation from a notation; the codec of an attribute is one, too.
+
+    T is for type checkers: the values that it writes.
+    """
 
     #: How it is shown, with {} for its argument.
     label: str
@@ -345,6 +356,35 @@ class Format(Struct, frozen=True):
     of_text: bool = False
     #: For a path in a document: how it is stored, with {} for the document.
     place: Callable[[Notation], str] | None = None
+    #: The format to which it is applied: `number(epoch_seconds())`.
+    inner: Format[Any] | None = None
+    #: As the codec of an attribute, if that is not the same: an epoch is a number there.
+    of_attribute: Format[Any] | None = None
+    #: Of a format that is the codec of attributes only: how their values become bytes or a text.
+    transform: Transform | None = None
+
+    def after(self, inner: Format[Any]) -> Format[Any]:
+        """Return this format of another one."""
+        return replace(self, inner=inner)
+
+    @property
+    def chain(self) -> tuple[Format[Any], ...]:
+        """The formats that it consists of, the innermost first."""
+        own: Format[Any] = replace(self, inner=None)
+        return (own,) if self.inner is None else (*self.inner.chain, own)
+
+
+class Transform(Struct, frozen=True):
+    """How values of any type are stored as one text or as bytes, which only programs can read."""
+
+    tag: Literal["S", "B"]
+    #: What it does, for messages: `compressed`.
+    state: str
+    #: Takes and returns the content of a stored value. `decode` raises ValueError.
+    encode: Callable[[bytes], bytes]
+    decode: Callable[[bytes], bytes]
+    #: Whether a text is stored as it is, before it is transformed; else as JSON.
+    keeps_text: bool = True
 
 
 def require_kind(notation: Notation, *kinds: type) -> None:

@@ -270,7 +270,7 @@ class _Source:
         """Yield the conditions that attributes that are keys have their usual spelling."""
         for each in self._keys.natural:
             n = self._position[each.attribute]
-            if each.converter.kind is datetime:
+            if each.converter.kind is datetime and not each.converter.codec:
                 condition = _is_default_text(f"v{n}", self._content(n, "S"))
                 if condition in self._known:
                     continue
@@ -335,7 +335,8 @@ class _Source:
         """Yield the expression for the text of a part, then the conditions for its validity."""
         n = self._position[part.attribute]
         attribute = self._attributes[n]
-        kind = None if attribute.role == "ttl" else attribute.converter.kind
+        is_usual = attribute.role != "ttl" and not attribute.converter.codec
+        kind = attribute.converter.kind if is_usual else None
         if kind is datetime and part.notation.beginning is not None:
             content = self._content(n, "S")
             length, end = part.notation.beginning

@@ -122,7 +122,7 @@ _SCALARS: tuple[tuple[Any, _Scalar], ...] = (
 
 def stored_form(converter: Converter) -> StoredForm | None:
     """Return the form of the values of a converter; None if only the converter can read them."""
-    if converter.optional:
+    if converter.optional or converter.codec:
         return None
     kind = converter.kind
     for scalar, form in _SCALARS:

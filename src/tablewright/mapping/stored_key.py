@@ -166,7 +166,8 @@ class StoredKey:
         return UnreadableItem(
             f"{self.primary.name}: the stored {each.name} is {next(iter(stored.values()))!r}, but "
             f"its values ({names}) give {next(iter(composed.values()))!r}, by "
-            f"{each.template.show()}"
+            f"{each.template.show()}",
+            where=self.primary.name,
         )
 
     def keep_spelling(
@@ -211,7 +212,8 @@ class StoredKey:
                 reason = "" if each.parse.texts(text) is None else f": {error}"
                 raise UnreadableItem(
                     f"{self.primary.name}: the stored {each.name} is {text!r}, which is not "
-                    f"{each.template.show()}{reason}"
+                    f"{each.template.show()}{reason}",
+                    where=self.primary.name,
                 ) from None
             for part, value in zip(each.template.parts, read, strict=True):
                 if part.notation.derive is None:

@@ -65,8 +65,13 @@ def stored_type(annotation: Any) -> str:
     return _describe(annotation, ())
 
 
-def choices_of(annotation: Any) -> tuple[str, ...] | None:
-    """Return the stored values of an Enum or a Literal, as sorted texts; None for other types."""
+def choices_of(
+    annotation: Any, encode: Callable[[Any], Value] | None = None
+) -> tuple[str, ...] | None:
+    """Return the stored values of an Enum or a Literal, as sorted texts; None for other types.
+
+    `encode` is that of a codec.
+    """
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         if issubclass(annotation, Flag):
             return None  # it also stores combinations
@@ -75,7 +80,7 @@ def choices_of(annotation: Any) -> tuple[str, ...] | None:
         options = tuple(each for each in get_args(annotation) if each is not None)
     else:
         return None
-    encode = converter(annotation, "").encode
+    encode = encode or converter(annotation, "").encode
     return tuple(sorted(show_stored(encode(option)) for option in options))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
-from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.errors import DeclarationError, TablewrightError, UnreadableItem
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import (
@@ -218,11 +218,15 @@ class TableMap:
         """Render the key of an item as `PK="CUST#C1", SK="ORDER#1"`."""
         return ", ".join(f'{name}="{content_of(item, name)}"' for name in self._key_names(item))
 
-    def unreadable(self, reason: str, item: Mapping[str, Value]) -> UnreadableItem:
-        """Return the error for an item that cannot be decoded."""
+    def unreadable(
+        self, problem: str | TablewrightError, item: Mapping[str, Value]
+    ) -> UnreadableItem:
+        """Return the error for an item that cannot be read; it names the item."""
+        reason = str(problem)
         return UnreadableItem(
             f"{reason} (the item with {self.show_key(item)})",
             reason=reason,
+            where=problem.where if isinstance(problem, UnreadableItem) else "",
             key={name: item[name] for name in self._key_names(item)},
             item=dict(item),
         )

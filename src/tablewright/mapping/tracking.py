@@ -121,5 +121,5 @@ def note_assignment(entity: Any, name: str) -> None:
 
 def _can_change(converter: Converter) -> bool:
     """Return whether values of this type can change in place."""
-    plain = converter.tag in ("S", "N", "BOOL", "B")
+    plain = converter.tag in ("S", "N", "BOOL", "B") and not converter.state
     return not plain and get_origin(converter.kind) is not frozenset

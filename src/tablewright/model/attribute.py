@@ -33,9 +33,11 @@ from typing import (
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.attributes import AttributeMap, Role
+from tablewright.mapping.formats.codecs import Decodes
 from tablewright.mapping.notation import Format
 from tablewright.mapping.paths import path_format
-from tablewright.plan.reference import Comparable, Ref
+from tablewright.plan.comparable import Comparable
+from tablewright.plan.reference import Ref
 from tablewright.values import Value
 
 E = TypeVar("E")
@@ -198,6 +200,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         immutable: bool = False,
         renamed_from: str | tuple[str, ...] = "",
         fill: Any = None,
+        codec: Any = None,
         doc: str = "",
     ) -> None:
         if default is not MISSING and default_factory is not None:
@@ -214,6 +217,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.immutable = immutable
         self.renamed_from = renamed_from
         self.fill = fill
+        self.codec = codec
         self.doc = doc
         #: Its name in the body of the class.
         self.name = ""
@@ -290,6 +294,17 @@ class Formatted(Piece[T]):
     """An attribute in another format."""
 
     def __init__(self, piece: Piece[Any], how: Format) -> None:
+        if isinstance(piece, Format):
+            raise DeclarationError(
+                f"{how.label.format('…')} takes an attribute, and not a codec: what it writes does "
+                "not keep the value or its order; store the attribute as it is, and use it in a key"
+            )
+        if isinstance(piece, RepeatedPiece):
+            name = repr(piece.piece)
+            raise DeclarationError(
+                f"{how.label.format(f'{name}.again')}: a part is repeated as it is written; write "
+                f"{how.label.format(name)}.again"
+            )
         if not isinstance(piece, Piece):
             raise DeclarationError(f"{how.label.format('…')} takes an attribute, not {piece!r}")
         self.declared = piece.declared
@@ -315,6 +330,19 @@ class AttributeOptions(TypedDict, total=False):
 
 
 @overload
+def attr(
+    *, default: T, codec: Format[T] | Decodes[T], **options: Unpack[AttributeOptions]
+) -> Attr[T]: ...
+@overload
+def attr(
+    *,
+    default_factory: Callable[[], T],
+    codec: Format[T] | Decodes[T],
+    **options: Unpack[AttributeOptions],
+) -> Attr[T]: ...
+@overload
+def attr(*, codec: Format[T] | Decodes[T], **options: Unpack[AttributeOptions]) -> Attr[T]: ...
+@overload
 def attr(*, default: T, **options: Unpack[AttributeOptions]) -> Attr[T]: ...
 @overload
 def attr(*, default_factory: Callable[[], T], **options: Unpack[AttributeOptions]) -> Attr[T]: ...
@@ -330,6 +358,7 @@ def attr(
     immutable: bool = False,
     renamed_from: str | tuple[str, ...] = "",
     fill: Any = None,
+    codec: Any = None,
     doc: str = "",
 ) -> Any:
     """Declare an attribute.
@@ -343,6 +372,8 @@ def attr(
     `fill` is what a migration gives to stored items that lack a required attribute, in the item or
     for a `key_only` one in its keys, or that have a value that cannot be read: a value, or a
     function of the stored item as a dict.
+    `codec` is how values are stored, in the item and in keys, instead of the form of their type:
+    `attr(codec=iso("seconds"))`. It is a format of `tablewright.formats`, or a codec of your own.
     """
     return Attr(
         name=name,
@@ -353,6 +384,7 @@ def attr(
         immutable=immutable,
         renamed_from=renamed_from,
         fill=fill,
+        codec=codec,
         doc=doc,
     )
 
@@ -362,14 +394,24 @@ def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[in
     return Attr(name=name, default=0, role="version", init=False)
 
 
-def created_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
+def created_at(
+    *,
+    name: str | None = None,
+    codec: Format[datetime] | None = None,
+    init: Literal[False] = False,
+) -> Attr[datetime]:
     """Declare the time of creation; the first write sets it."""
-    return Attr(name=name, role="created_at", init=False)
+    return Attr(name=name, role="created_at", codec=codec, init=False)
 
 
-def updated_at(*, name: str | None = None, init: Literal[False] = False) -> Attr[datetime]:
+def updated_at(
+    *,
+    name: str | None = None,
+    codec: Format[datetime] | None = None,
+    init: Literal[False] = False,
+) -> Attr[datetime]:
     """Declare the time of the last write; every write sets it."""
-    return Attr(name=name, role="updated_at", init=False)
+    return Attr(name=name, role="updated_at", codec=codec, init=False)
 
 
 def ttl(

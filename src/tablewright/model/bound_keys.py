@@ -30,6 +30,10 @@ F = TypeVar("F")
 G = TypeVar("G")
 H = TypeVar("H")
 J = TypeVar("J")
+K = TypeVar("K")
+L = TypeVar("L")
+M = TypeVar("M")
+N = TypeVar("N")
 P = TypeVar("P")
 S = TypeVar("S")
 P_co = TypeVar("P_co", covariant=True)
@@ -43,7 +47,7 @@ class _WholeKey(Generic[R_co, P, S]):
     """Takes all values of a key, and returns a plan of the type `R_co`.
 
     A signature can have one variadic type, which the sort key uses here. So there is an overload
-    for each length of the partition key, up to eight parts.
+    for each length of the partition key, up to twelve parts.
     """
 
     _key: KeyMap
@@ -86,6 +90,26 @@ class _WholeKey(Generic[R_co, P, S]):
     def __call__(
         self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H, J], KeyPath[*Ts]],
         *values: *tuple[A, B, C, D, F, G, H, J, *Ts],
+    ) -> R_co: ...
+    @overload
+    def __call__(
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H, J, K], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, H, J, K, *Ts],
+    ) -> R_co: ...
+    @overload
+    def __call__(
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H, J, K, L], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, H, J, K, L, *Ts],
+    ) -> R_co: ...
+    @overload
+    def __call__(
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H, J, K, L, M], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, H, J, K, L, M, *Ts],
+    ) -> R_co: ...
+    @overload
+    def __call__(
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H, J, K, L, M, N], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, H, J, K, L, M, N, *Ts],
     ) -> R_co: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the item with this key."""

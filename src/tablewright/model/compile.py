@@ -148,6 +148,7 @@ def _table_key(
     partition: KeyPath[Any],
     sort: KeyPath[Any] | None,
     delimiter: str | None,
+    when: Any = None,
 ) -> KeyMap:
     """Return the key of an entity, or of its sentinels, in the table."""
     first, second = declared.table.attributes
@@ -156,6 +157,7 @@ def _table_key(
         ((first,), () if second is None else (second,)),
         (partition,),
         () if sort is None else (sort,),
+        when=when,
         delimiter=delimiter,
     )
 
@@ -329,12 +331,13 @@ def _unique(
                 for piece in value.partition.pieces
             )
         )
-    key = _table_key(declared, name, value.partition, sort, value.delimiter)
-    if not key.depends_on:
+    _check_when(declared, f"{declared.name}.{name}", value.when)
+    key = _table_key(declared, name, value.partition, sort, value.delimiter, value.when)
+    if not key.part_names:
         raise DeclarationError(f"{key.name}: unique() has no attribute; name the unique one")
     if value.keep is None:
         names = dict.fromkeys(
-            name for name in declared.maps if name in primary.depends_on or name in key.depends_on
+            name for name in declared.maps if name in primary.depends_on or name in key.part_names
         )
     else:
         names = dict.fromkeys(kept.name for kept in value.keep)

@@ -11,12 +11,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.formats.attributes import codec_of, coded_converter
 from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.pydantic_bridge import constraint_check, is_positive, member_check
@@ -31,7 +35,7 @@ from tablewright.model.attribute import (
     RepeatedPiece,
 )
 from tablewright.model.body import MEMBERS, BodyAttribute
-from tablewright.model.validation import attribute_check, check_fields, decorators_of
+from tablewright.model.validation import attribute_check, check_fields, decorators_of, strict
 from tablewright.values import Value
 
 M = TypeVar("M")
@@ -103,7 +107,16 @@ class EntityDeclaration:
                 f"{where}: {stored!r} is the table's type attribute, which the library writes; "
                 "use attr(name=…)"
             )
-        conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
+        for each in get_args(kind)[1:] if get_origin(kind) is Annotated else ():
+            if isinstance(each, FieldInfo) and (each.alias or each.validation_alias):
+                raise DeclarationError(
+                    f"{where}: Field(alias=…) does not name what is stored; write attr(name=…)"
+                )
+        if declared.codec is not None:
+            declared.codec = codec_of(declared.codec, where)
+            conversion = coded_converter(kind, declared.codec, declared.pad, where)
+        else:
+            conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
         _check_role(declared, conversion, where)
         if declared.pad is not None and conversion.tag not in ("N", None):
             raise DeclarationError(
@@ -121,7 +134,7 @@ class EntityDeclaration:
             stored,
             conversion,
             declared.role,
-            default_of(declared),
+            _fitting(default_of(declared), conversion),
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
@@ -140,6 +153,13 @@ class EntityDeclaration:
             except InvalidValue as error:
                 raise DeclarationError(f"{where}: {what} is not valid: {error}") from None
 
+    def entering(self, name: str) -> Any:
+        """Return the type that pydantic validates when a value enters, as its codec keeps it."""
+        kind, attribute = strict(self.kinds[name]), self.maps[name]
+        if attribute.converter.cut is None:
+            return kind
+        return Annotated[kind, AfterValidator(attribute.fit)]
+
     # -- keys --------------------------------------------------------------------------------
 
     def template(
@@ -149,12 +169,9 @@ class EntityDeclaration:
         attribute: str,
         parameters: dict[tuple[str, str], int],
         delimiter: Delimiter,
-        *,
-        sorts: bool,
     ) -> Template:
         """Return the template of one key attribute; `parameters` numbers the arguments of calls."""
         natural = self._natural(path, attribute)
-        known = set(parameters)
         pieces: list[str | KeyPart] = []
         slots: list[int] = []
         for piece in path.pieces:
@@ -180,8 +197,6 @@ class EntityDeclaration:
                     f"{where}: {made.label} is in the key twice; write {made.label}.again the "
                     "second time"
                 )
-            if sorts and not made.is_ordered and identity not in known and natural is None:
-                raise DeclarationError(f"{where}: {_unordered(made)}")
             slots.append(parameters.setdefault(identity, len(parameters)))
             pieces.append(made)
         template = Template(
@@ -256,11 +271,20 @@ class EntityDeclaration:
                     f"{where}: {name!r} is {kind}, which cannot be a key of DynamoDB; use a text, "
                     "a number or bytes"
                 )
+            if natural.state:
+                raise DeclarationError(
+                    f"{where}: {name} is stored {natural.state}, so no query finds it by a value; "
+                    "use another attribute as the key"
+                )
             return natural_part(name, natural, is_positive=is_positive(self.kinds[name]))
+        formats, is_codec = piece.formats, False
+        if not formats and declared.codec is not None:
+            formats, is_codec = declared.codec.chain, True
         return make_part(
             name,
             kind,
-            piece.formats,
+            formats,
+            keeps_value=is_codec,
             pad=declared.pad,
             delimiter=delimiter,
             where=where,
@@ -296,14 +320,12 @@ class EntityDeclaration:
             )
         parameters: dict[tuple[str, str], int] = {}
         sides = []
-        for names, paths, sorts in zip(attributes, (partition, sort), (False, True), strict=True):
+        for names, paths in zip(attributes, (partition, sort), strict=True):
             if len(names) > 1 or len(paths) > 1:
                 self._check_natural(where, names, paths)
             sides.append(
                 {
-                    attribute: self.template(
-                        path, where, attribute, parameters, separator, sorts=sorts
-                    )
+                    attribute: self.template(path, where, attribute, parameters, separator)
                     for attribute, path in zip(names, paths, strict=True)
                 }
             )
@@ -364,18 +386,6 @@ def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
     return piece if isinstance(piece, str) else None
 
 
-def _unordered(part: KeyPart) -> str:
-    if issubclass(part.notation.kind, int):
-        return (
-            f"{part.label} is an int without pad=…, so 10 sorts before 9; write "
-            f"{part.attribute}: Attr[int] = attr(pad=…)"
-        )
-    return (
-        f"the texts of {part.label} do not sort as its values do, so no range can be queried; use "
-        "it in the partition key, or declare its codec with ordered = True if it is"
-    )
-
-
 def default_of(declared: Attr[Any]) -> Any:
     """Return the function that creates the default of an attribute; None if it has none."""
     if declared.role in ("created_at", "updated_at"):
@@ -387,6 +397,19 @@ def default_of(declared: Attr[Any]) -> Any:
         shared = not isinstance(value, (list, dict, set))
         return lambda: value if shared else copy.deepcopy(value)
     return None
+
+
+def _fitting(make: Any, conversion: Converter) -> Any:
+    """Return the function that creates a default as the codec of its attribute keeps it."""
+    cut = conversion.cut
+    if make is None or cut is None:
+        return make
+
+    def fitted() -> Any:
+        value = make()
+        return None if value is None else cut(value)
+
+    return fitted
 
 
 def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:

@@ -37,7 +37,7 @@ from tablewright.model.compile import compile_entity
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
-from tablewright.model.validation import entity_model, strict
+from tablewright.model.validation import entity_model
 from tablewright.model.where import find
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -294,7 +294,7 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
             options["default_factory"] = default
         if attribute.role in STAMPS:
             options["json_schema_extra"] = {"readOnly": True}
-        fields[name] = (strict(declared.kinds[name]), pydantic.Field(**options))
+        fields[name] = (declared.entering(name), pydantic.Field(**options))
     return entity_model(cls, fields, declared.decorators)
 
 

@@ -36,7 +36,7 @@ from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import MISSING
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.entity import Entity
-from tablewright.model.validation import CONFIG, field_validators, strict
+from tablewright.model.validation import CONFIG, field_validators
 from tablewright.plan.writes.write import refuse_write_once
 from tablewright.symbol import AttributeOf, Expression, Symbol
 
@@ -180,8 +180,7 @@ def _model_of(base: type[EntityModel[Any]], kind: type[Entity]) -> type[EntityMo
         )
     names = [name for name, each in entity.attributes.items() if base._accepts(entity, each)]
     fields: dict[str, Any] = {
-        name: (strict(declared.kinds[name]), _field(declared, name, is_patch=is_patch))
-        for name in names
+        name: (declared.entering(name), _field(declared, name, is_patch=is_patch)) for name in names
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method

@@ -63,6 +63,7 @@ class UniqueOptions(TypedDict, total=False):
     keep: tuple[Attr[Any], ...] | None
     type_name: str | None
     delimiter: str | None
+    when: Condition[Any] | None
 
 
 def _path(path: Any) -> KeyPath[Any]:
@@ -165,6 +166,7 @@ class Unique(Struct, Generic[P, S], eq=False):
     keep: tuple[Attr[Any], ...] | None
     type_name: str | None
     delimiter: str | None
+    when: Any = None
 
     if TYPE_CHECKING:
 
@@ -301,14 +303,17 @@ def unique(
     keep: tuple[Attr[Any], ...] | None = None,
     type_name: str | None = None,
     delimiter: str | None = None,
+    when: Condition[Any] | None = None,
 ) -> Any:
     """Declare a unique value: a sentinel item with this key exists while an entity has the value.
 
     Without a sort key, the sort key of the sentinel is the same text. `keep` lists the attributes
-    that the sentinel contains; by default those of the primary key, which find the entity.
+    that the sentinel contains; by default those of the primary key, which find the entity. The
+    value is reserved while `when` is true: `when=deleted_at == None`.
     """
+    _check_when(when, "unique")
     path = None if sort is None else _path(sort)
-    return Unique(_path(partition), path, keep, type_name, delimiter)
+    return Unique(_path(partition), path, keep, type_name, delimiter, when)
 
 
 def history(

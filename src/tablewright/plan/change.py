@@ -122,6 +122,16 @@ class Increment(Change[E]):
         return stored_update.add_value(old, stored)
 
 
+class Decrement(Increment[E]):
+    """Subtracts from a number; a missing number counts from 0."""
+
+    _text = "{path} = if_not_exists({path}, {start}) - {value}"
+    _form = "{path} = {path} - {value}"
+
+    def apply(self, old: Value | None, stored: Any) -> Value | None:
+        return stored_update.subtract_value(old, stored)
+
+
 class AddToSet(Change[E]):
     """Adds members to a set."""
 

@@ -16,7 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Generic, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
-from tablewright.errors import InvalidValue
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.expression import tree
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.printing import EXPRESSION, Dialect
@@ -46,6 +48,12 @@ class Operand(Protocol):
     def encode_bound(self, value: Any) -> Value: ...
     def encode_member(self, value: Any) -> Value: ...
     def encode_or_leave(self, value: Any) -> Value | None: ...
+
+
+class HeldOperand:
+    """The base class of what can be an operand on both sides: an attribute, or a path inside it."""
+
+    __slots__ = ()
 
 
 class Leaves(Protocol):
@@ -241,27 +249,40 @@ class CompareAttributes(Condition[E]):
         return bool(COMPARE[self.comparator](left, right))
 
 
+class SizeOf(Struct, frozen=True):
+    """The size of an attribute, on the right side of a comparison."""
+
+    operand: Operand
+
+
 class CompareSize(Condition[E]):
-    """`size(attribute) comparator number`; also with BETWEEN and IN."""
+    """`size(attribute) comparator number`; also with BETWEEN and IN.
+
+    In place of a number, there may be an attribute, or the size of one.
+    """
 
     def __init__(
-        self, operand: Operand, comparator: str, check: Callable[[int], bool], *sizes: Any
+        self, operand: Operand, comparator: str, check: Callable[..., bool], *sizes: Any
     ) -> None:
         for size in sizes:
-            if type(size) is not int and not isinstance(size, Symbol):
+            if type(size) is not int and not isinstance(size, (Symbol, SizeOf, HeldOperand)):
                 raise InvalidValue(f"{operand.label}.size() is compared with {size!r}; pass an int")
         self.operand = operand
         self.comparator = comparator
         self.check = check
         self.sizes = sizes
 
+    def operands(self) -> tuple[Operand, ...]:
+        others = [each.operand if isinstance(each, SizeOf) else each for each in self.sizes]
+        return (self.operand, *_attributes_in(others))
+
     @property
     def compared_values(self) -> tuple[Any, ...]:
-        return self.sizes
+        return tuple(each for each in self.sizes if not isinstance(each, (SizeOf, HeldOperand)))
 
     def to_tree(self, leaves: Leaves) -> tree.Condition:
         size = tree.Call("size", (leaves.path(self.operand),))
-        numbers = tuple([leaves.constant({"N": _digits(each)}, each) for each in self.sizes])
+        numbers = tuple([self._other(leaves, each) for each in self.sizes])
         match self.comparator:
             case "BETWEEN":
                 return tree.Between(size, *numbers)
@@ -269,9 +290,30 @@ class CompareSize(Condition[E]):
                 return tree.In(size, numbers)
         return tree.Comparison(self.comparator, size, *numbers)
 
+    def _other(self, leaves: Leaves, size: Any) -> tree.Operand:
+        if isinstance(size, SizeOf):
+            return tree.Call("size", (leaves.path(size.operand),))
+        if isinstance(size, HeldOperand):
+            return leaves.path(size)  # type: ignore[arg-type]  # an operand
+        return leaves.constant({"N": _digits(size)}, size)
+
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
-        return value is not None and self.check(len(value))
+        others = []
+        for each in self.sizes:
+            found: Any = each
+            if isinstance(each, SizeOf):
+                held = values[each.operand.name]
+                found = None if held is None else len(held)
+            elif isinstance(each, HeldOperand):
+                found = values[each.name]  # type: ignore[attr-defined]  # an operand
+            others.append(found)
+        return value is not None and None not in others and self.check(len(value), *others)
+
+
+def _attributes_in(values: Sequence[Any]) -> tuple[Operand, ...]:
+    """Return the values of a condition that are attributes."""
+    return tuple([each for each in values if isinstance(each, HeldOperand)])  # type: ignore[misc]  # an operand
 
 
 def _digits(size: Any) -> str:
@@ -286,24 +328,37 @@ _ENCODE: dict[str, Encode] = {
 
 
 class Predicate(Condition[E]):
-    """A function of DynamoDB: `attribute_exists(path)`, `begins_with(path, value)`, …"""
+    """A function of DynamoDB: `attribute_exists(path)`, `begins_with(path, value)`, …
+
+    A value may be another attribute. `check` takes the value of the operand and these values.
+    """
 
     def __init__(
-        self, function: str, operand: Operand, check: Callable[[Any], bool], *values: Any
+        self, function: str, operand: Operand, check: Callable[..., bool], *values: Any
     ) -> None:
         self.function = function
         self.operand = operand
         self.check = check
         self.values = values
 
+    def operands(self) -> tuple[Operand, ...]:
+        return (self.operand, *_attributes_in(self.values))
+
     @property
     def compared_values(self) -> tuple[Any, ...]:
-        return self.values
+        return tuple(each for each in self.values if not isinstance(each, HeldOperand))
 
     def to_tree(self, leaves: Leaves) -> tree.Condition:
         path = leaves.path(self.operand)
         encode = _ENCODE.get(self.function, "encode")
-        operands = tuple([leaves.value(self.operand, encode, each) for each in self.values])
+        operands: tuple[tree.Operand, ...] = tuple(
+            [
+                leaves.path(each)  # type: ignore[arg-type]  # an operand
+                if isinstance(each, HeldOperand)
+                else leaves.value(self.operand, encode, each)
+                for each in self.values
+            ]
+        )
         if self.function == "IN":
             return tree.In(path, operands)
         if self.function == "BETWEEN":
@@ -311,7 +366,36 @@ class Predicate(Condition[E]):
         return tree.Call(self.function, (path, *operands))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        return self.check(values[self.operand.name])
+        given = [
+            values[each.name] if isinstance(each, HeldOperand) else each  # type: ignore[attr-defined]  # an operand
+            for each in self.values
+        ]
+        return self.check(values[self.operand.name], *given)
+
+
+class OfType(Condition[E]):
+    """`attribute_type(path, type)`: how a value is stored."""
+
+    def __init__(self, operand: Operand, tag: Any) -> None:
+        self.operand = operand
+        self.tag = tag
+
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        return (self.tag,)
+
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        tag = self.tag
+        stored = {"S": Symbol.text(tag) if isinstance(tag, Symbol) else tag}
+        return tree.Call(
+            "attribute_type", (leaves.path(self.operand), leaves.constant(stored, tag))
+        )
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        raise DeclarationError(
+            f"{self!r} is about the stored value, which when= does not know; use it in a filter or "
+            "a condition"
+        )
 
 
 def show(condition: tree.Condition) -> str:

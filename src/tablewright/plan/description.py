@@ -150,10 +150,10 @@ def _describe_template(
 
 
 def _describe_attribute(attribute: AttributeMap) -> AttributeDescription:
-    kind = attribute.converter.kind
-    choices = choices_of(kind)
+    kind, codec = attribute.converter.kind, attribute.converter.codec
+    choices = choices_of(kind, attribute.converter.encode)
     default = _stored_default(attribute)
-    name = "choice" if choices else stored_type(kind)
+    name = "choice" if choices else codec.format(stored_type(kind)) if codec else stored_type(kind)
     return AttributeDescription(
         type=f"{name} | None" if attribute.has_value_if_absent else name,
         stored=attribute.converter.tag or "",

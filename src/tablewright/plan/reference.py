@@ -9,9 +9,9 @@ goes into a document; what the checker follows is what is stored:
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.attributes import AttributeMap
@@ -27,6 +27,7 @@ from tablewright.mapping.paths import (
 from tablewright.mapping.pydantic_bridge import Check, constraint_check, field_check, member_check
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
+from tablewright.plan.comparable import Comparable, Held
 from tablewright.plan.condition import Condition
 from tablewright.symbol import Symbol, contains_symbol
 from tablewright.values import SET_MEMBER, Value
@@ -38,143 +39,13 @@ V = TypeVar("V")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Held(Generic[E, T_co]):
-    """An attribute, or a path inside one, with values of type T.
-
-    A method for texts, or for lists, has a `self` of the type `Held[E, str | None]`: so it is
-    available for subclasses and for optional attributes, too.
-    """
-
-    __slots__ = ()
-
-
-class Comparable(Held[E, T]):
-    """The conditions that an attribute can be part of."""
-
-    __hash__ = object.__hash__
-
-    def __eq__(self, value: T | Held[E, T]) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
-        return self.not_exists() if value is None else _compare(self, "=", value)
-
-    def __ne__(self, value: T | Held[E, T]) -> Condition[E]:  # type: ignore[override]
-        return self.exists() if value is None else _compare(self, "<>", value)
-
-    @overload
-    def __lt__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
-    @overload
-    def __lt__(self: Held[E, V | None], value: V) -> Condition[E]: ...
-    def __lt__(self, value: Any) -> Condition[E]:
-        return _compare(self, "<", value)
-
-    if TYPE_CHECKING:
-        __le__ = __gt__ = __ge__ = __lt__
-    else:
-
-        def __le__(self, value: Any) -> Condition[E]:
-            return _compare(self, "<=", value)
-
-        def __gt__(self, value: Any) -> Condition[E]:
-            return _compare(self, ">", value)
-
-        def __ge__(self, value: Any) -> Condition[E]:
-            return _compare(self, ">=", value)
-
-    def between(self: Held[E, V | None], low: V, high: V) -> Condition[E]:
-        """From `low` to `high`, both included."""
-        return _call(self, "BETWEEN", lambda v: v is not None and low <= v <= high, low, high)
-
-    def in_(self: Held[E, V | None], values: Collection[V]) -> Condition[E]:
-        """One of these values; DynamoDB allows at most 100."""
-        if not values:
-            raise InvalidValue("in_() needs at least one value")
-        return _call(self, "IN", lambda v: v in values, *values)
-
-    def size(self) -> Size[E]:
-        """Return its size for a comparison: members of a list, set or map, or characters."""
-        return Size(self)
-
-    def exists(self) -> Condition[E]:
-        """It has a value."""
-        return _call(self, "attribute_exists", lambda v: v is not None)
-
-    def not_exists(self) -> Condition[E]:
-        """It has no value."""
-        return _call(self, "attribute_not_exists", lambda v: v is None)
-
-    def begins_with(self: Held[E, str | None], start: str) -> Condition[E]:
-        """A str begins with this prefix."""
-        return _call(self, "begins_with", lambda v: v is not None and v.startswith(start), start)
-
-    @overload
-    def contains(self: Held[E, str | None], member: str) -> Condition[E]: ...
-    @overload
-    def contains(self: Held[E, list[U] | None], member: U) -> Condition[E]: ...
-    @overload
-    def contains(self: Held[E, set[U] | None], member: U) -> Condition[E]: ...
-    @overload
-    def contains(self: Held[E, frozenset[U] | None], member: U) -> Condition[E]: ...
-    def contains(self, member: Any) -> Condition[E]:
-        """A str contains this substring; a list or set contains this member."""
-        return _call(self, "contains", lambda v: v is not None and member in v, member)
-
-
-class Size(Generic[E]):
-    """The size of an attribute, which is compared with an int: `Order.lines.size() > 3`."""
-
-    __hash__ = object.__hash__
-
-    def __init__(self, held: Held[E, Any]) -> None:
-        self._held = held
-
-    def __eq__(self, size: int) -> Condition[E]:  # type: ignore[override]  # as SQLAlchemy's columns
-        return self._compare("=", size)
-
-    def __ne__(self, size: int) -> Condition[E]:  # type: ignore[override]
-        return self._compare("<>", size)
-
-    def __lt__(self, size: int) -> Condition[E]:
-        return self._compare("<", size)
-
-    def __le__(self, size: int) -> Condition[E]:
-        return self._compare("<=", size)
-
-    def __gt__(self, size: int) -> Condition[E]:
-        return self._compare(">", size)
-
-    def __ge__(self, size: int) -> Condition[E]:
-        return self._compare(">=", size)
-
-    def between(self, low: int, high: int) -> Condition[E]:
-        """From `low` to `high`, both included."""
-        return self._call("BETWEEN", lambda size: low <= size <= high, low, high)
-
-    def in_(self, sizes: Collection[int]) -> Condition[E]:
-        """One of these sizes; DynamoDB allows at most 100."""
-        if not sizes:
-            raise InvalidValue("in_() needs at least one value")
-        return self._call("IN", lambda size: size in sizes, *sizes)
-
-    def _compare(self, comparator: str, size: int) -> Condition[E]:
-        return self._call(
-            comparator, lambda found: condition.COMPARE[comparator](found, size), size
+def _check_whole(held: Any, what: str) -> None:
+    """Raise InvalidValue for a change of a part of a value that a codec stores as one."""
+    if held.converter.codec:
+        raise InvalidValue(
+            f"{held.where} is stored as {held.converter.codec.format(held.label)}, in one value; "
+            f"{what} cannot change a part of it: use set(…)"
         )
-
-    def _call(self, comparator: str, check: Callable[[int], bool], *sizes: int) -> Condition[E]:
-        held: Any = self._held
-        return condition.CompareSize(held, comparator, check, *sizes)
-
-
-def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
-    if isinstance(value, Held):
-        other: Any = value
-        return condition.CompareAttributes(held, comparator, other)
-    return condition.Compare(held, comparator, value)
-
-
-def _call(
-    held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
-) -> Condition[E]:
-    return condition.Predicate(function, held, check, *values)  # type: ignore[arg-type]
 
 
 class Ref(Comparable[E, T]):
@@ -189,6 +60,7 @@ class Ref(Comparable[E, T]):
         "stored_path",
         "where",
     )
+    converter: Converter
     #: Further names that plans use, and subclasses have.
     _INTERNAL = ("again", "declared", "formats", "label", "name", "read")
 
@@ -326,9 +198,29 @@ class Ref(Comparable[E, T]):
     def increment(self: Ref[E, float | None], amount: float) -> Change[E]: ...
     def increment(self, amount: Any) -> Change[E]:
         """Add to a number; a missing number counts from 0."""
+        _check_whole(self, "increment()")
         if self.converter.tag not in (None, "N"):
             raise InvalidValue(f"{self.where} is not a number; increment() adds to numbers only")
         return change.Increment(self, self.attribute, amount)
+
+    @overload
+    def decrement(self: Ref[E, int], amount: int) -> Change[E]: ...
+    @overload
+    def decrement(self: Ref[E, int | None], amount: int) -> Change[E]: ...
+    @overload
+    def decrement(self: Ref[E, Decimal], amount: Decimal | int) -> Change[E]: ...
+    @overload
+    def decrement(self: Ref[E, Decimal | None], amount: Decimal | int) -> Change[E]: ...
+    @overload
+    def decrement(self: Ref[E, float], amount: float) -> Change[E]: ...
+    @overload
+    def decrement(self: Ref[E, float | None], amount: float) -> Change[E]: ...
+    def decrement(self, amount: Any) -> Change[E]:
+        """Subtract from a number; a missing number counts from 0."""
+        _check_whole(self, "decrement()")
+        if self.converter.tag not in (None, "N"):
+            raise InvalidValue(f"{self.where} is not a number; decrement() is for numbers only")
+        return change.Decrement(self, self.attribute, amount)
 
     @overload
     def add_to_set(
@@ -338,6 +230,7 @@ class Ref(Comparable[E, T]):
     def add_to_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
     def add_to_set(self, members: Any) -> Change[E]:
         """Add members to a set."""
+        _check_whole(self, "add_to_set()")
         if self.check_member is not None and not isinstance(members, Symbol):
             checked = list(map(self.check_member, members))
             members = members if contains_symbol(members) else type(members)(checked)
@@ -351,6 +244,7 @@ class Ref(Comparable[E, T]):
     def remove_from_set(self: Held[E, frozenset[U] | None], members: frozenset[U]) -> Change[E]: ...
     def remove_from_set(self, members: Any) -> Change[E]:
         """Remove members from a set."""
+        _check_whole(self, "remove_from_set()")
         return change.RemoveFromSet(self, self.attribute, members)
 
     def append(self: Held[E, list[U] | None], *members: U) -> Change[E]:
@@ -373,6 +267,7 @@ class Ref(Comparable[E, T]):
 
 
 def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
+    _check_whole(held, "append() or prepend()")
     if held.converter.tag not in (None, "L"):
         raise InvalidValue(f"{held.where} is not a list; append() and prepend() add to lists only")
     check = held.check_member
@@ -380,6 +275,11 @@ def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
 
 
 def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
+    if ref.converter.codec:
+        raise DeclarationError(
+            f"{ref.where} is stored as {ref.converter.codec.format(ref.label)}, in one value; "
+            "DynamoDB knows no path inside of it: read the entity, and set the whole value"
+        )
     kind: Any = ref.converter.kind
     path, where, removable = ref.stored_path, ref.where, None
     check: Check | None = None

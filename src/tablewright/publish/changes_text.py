@@ -67,6 +67,11 @@ def need_text(change: DesignChange) -> str:
     return need if is_nothing else f"{need}; without it, the new version {without}"
 
 
+#: Why programs of the new version can run beside those of the old one.
+_FILLED = "fill= gives items what they lack"
+_MOVED = "new programs write the former key until then"
+
+
 def together_text(assessed: AssessedChange) -> str:
     """Return whether old and new programs can run at the same time, and what breaks."""
     breaks = assessed.change.kind.breaks
@@ -78,8 +83,9 @@ def together_text(assessed: AssessedChange) -> str:
         case Coexistence.BEFORE:
             return f"yes, until the table update{f'; {breaks}' if breaks else ''}"
         case Coexistence.UNTIL_AWAIT:
-            refused = REFUSED.get(assessed.change.need)
-            how = f"until its end, {refused}" if refused else "fill= gives items what they lack"
+            need = assessed.change.need
+            how = f"until its end, {REFUSED[need]}" if need in REFUSED else _FILLED
+            how = _MOVED if need is Need.MOVES else how
             return (
                 f"yes, until the step `await-programs` of the migration: {how}. From that step on, "
                 "old programs raise DesignMismatch"
@@ -96,7 +102,8 @@ def cost_text(cost: ChangeCost, currency: str) -> str:
     amounts = ((cost.read_units, "read"), (cost.write_units, "write"))
     units = " and ".join(f"{amount:,.0f} {kind}" for amount, kind in amounts if amount)
     money = f"{cost.money:,.2f} {currency}" if cost.money >= 0.01 else f"under 0.01 {currency}"
-    return f"{units} units; {money}; {duration_text(cost.seconds)}"
+    noun = "unit" if cost.read_units + cost.write_units == 1 else "units"
+    return f"{units} {noun}; {money}; {duration_text(cost.seconds)}"
 
 
 def duration_text(seconds: float) -> str:
@@ -172,7 +179,7 @@ def _assumptions(diff: DesignDiff) -> str:
     workload = diff.workload
     tables = sorted({each.change.table for each in diff.changes if each.cost})
     counted = [
-        f"{plural(load.items, 'item')} of {size_text(round(load.size))} in {name}"
+        f"about {plural(load.items, 'item')} of {size_text(round(load.size))} in {name}"
         for name in tables
         if (load := workload.tables.get(name)) is not None
     ]

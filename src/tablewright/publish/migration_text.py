@@ -9,26 +9,28 @@ from collections.abc import Sequence
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.evolve import AssessedPlan, AssessedStep
-from tablewright.plan.migration.admission import runs_in_transition
 from tablewright.plan.migration.awaiting import awaited
 from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
-from tablewright.plan.migration.steps import MigrationStep
 from tablewright.presentation.values import plural, size_text
 from tablewright.publish.changes_text import REFUSED, cost_text
 
 #: Of a table: its items have the declared version.
 NOTHING_TO_DO = "its items are prepared for this design; there is nothing to do"
+#: Of a rollback, and of a completion, of a table without a migration.
+ROLLED_BACK = (
+    "there is nothing to undo: its items are prepared for this design, and no migration is under "
+    "way; it was rolled back already, or never begun"
+)
+COMPLETED = (
+    "there is nothing to complete: its items are prepared for this design, and no other version "
+    "can be restored; it was completed already, or no migration was applied. Nothing was deleted"
+)
 #: Of a table whose last migration is not completed.
 PREPARED = (
     "its items are prepared for this design. `migrate apply` reads them again, and rewrites those "
     "that programs of the old version have created since; `migrate complete` or `migrate rollback` "
     "ends the migration"
-)
-#: Of an attribute that stored items may lack.
-UNFILLED = (
-    "`check` refuses the migration if a stored item lacks it. Give it attr(fill=…), or "
-    "attr(renamed_from=…) if it had another name."
 )
 #: Of a table without a record.
 NOT_RECORDED = (
@@ -63,18 +65,33 @@ def assumptions(plan: MigrationPlan, assessed: AssessedPlan) -> str:
     """Return what the costs of a plan are computed from."""
     load, prices = assessed.workload.of(plan.table), assessed.workload.prices
     return (
-        f"Costs are for {plural(load.items, 'item')} of {size_text(round(load.size))}, all of the "
-        f"changed entities and in all their indexes; on-demand prices of {prices.title} "
+        f"Costs are for about {plural(load.items, 'item')} of {size_text(round(load.size))}, all "
+        f"of the changed entities and in all their indexes; on-demand prices of {prices.title} "
         f"({prices.on_demand}); {assessed.workload.rate:,g} write units a second."
     )
 
 
-def deployment(
-    changes: Sequence[DesignChange], steps: Sequence[MigrationStep], done: int = 0
-) -> str:
-    """Return when programs of the old and the new version can run; `done` steps are carried out."""
-    names = [each.name for each in steps]
-    if "await-programs" in names[:done] and all(map(runs_in_transition, changes)):
+def warnings(plan: MigrationPlan) -> list[str]:
+    """Return what stored items may lack, and what a rollback does not restore."""
+    return [
+        *(
+            f"{name} is required and has no fill=: `check` refuses the migration if a stored item "
+            "lacks it. Give it attr(fill=…), or attr(renamed_from=…) if it had another name."
+            for name in plan.unfilled
+        ),
+        *(
+            f"{name}: a rollback keeps the values that fill= gives to stored items, and does not "
+            "restore those that it replaces: nothing tells them from other values."
+            for name in plan.filled_in_place
+        ),
+    ]
+
+
+def deployment(plan: MigrationPlan) -> str:
+    """Return when programs of the old and the new version can run."""
+    changes, names = plan.changes, [each.name for each in plan.steps]
+    waits = [each for each in plan.waits_for_items if each.need is not Need.TABLE_UPDATE]
+    if "await-programs" in names[: plan.done] and not plan.waits_for_items:
         return "Programs of the old version have ended. Those of the new version can connect."
     if "await-programs" not in names:
         return (
@@ -85,8 +102,7 @@ def deployment(
         "Programs of the old version can run until the step `await-programs`; from then on they "
         "raise DesignMismatch."
     )
-    is_deployable = all(each.need is Need.TABLE_UPDATE or each.is_deployable for each in changes)
-    if is_deployable or names[names.index("await-programs") + 1] == "verify":
+    if all(each.need is Need.TABLE_UPDATE or each in plan.runs_before for each in changes):
         start = "as soon as its indexes exist" if "create-index" in names else "at once"
         refused = [error for need, error in REFUSED.items() if any(c.need is need for c in changes)]
         until = f" Until the last step, {' and '.join(refused)}." if refused else ""
@@ -94,7 +110,7 @@ def deployment(
             f"Programs of the new version can connect {start}, beside those of the old one.{until} "
             f"{ends}"
         )
-    if all(each.need is Need.TABLE_UPDATE or runs_in_transition(each) for each in changes):
+    if not waits:
         meanwhile = ", while the items are rewritten" if "rewrite" in names else ""
         return (
             f"{ends} Programs of the new version can connect when that step is done{meanwhile}. So "

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, DesignLoadError, location_of
 from tablewright.hints import did_you_mean
+from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
 from tablewright.verify.checks import Check, Stored
@@ -55,8 +56,10 @@ def load(name: str, bundled: Mapping[str, str]) -> Design:
 
     The working directory, and the folder of a file, stay on the path of modules, as with `python
     -m` and `python file.py`. Raises DesignLoadError if the design does not exist, cannot be
-    imported or has no tables.
+    imported or has no tables, and for a bundled name that a file here has, too.
     """
+    if name in bundled:
+        _refuse_ambiguous(name, bundled[name])
     try:
         module = _import(bundled.get(name, name), bundled)
         modules = [module, *_import_submodules(module)]
@@ -81,6 +84,16 @@ def load(name: str, bundled: Mapping[str, str]) -> Design:
         ),
         workbench=getattr(module, "WORKBENCH", None),
     )
+
+
+def _refuse_ambiguous(name: str, module: str) -> None:
+    """Raise DesignLoadError if a bundled design and one in the working directory have a name."""
+    for path in (Path(f"{name}.py"), Path(name, "__init__.py")):
+        if path.is_file():
+            raise DesignLoadError(
+                f"{name} is a bundled design, and {path} is in this folder: write {path} for that "
+                f"file, or {module} for the bundled design"
+            )
 
 
 def _add_to_path(folder: str) -> None:
@@ -162,21 +175,26 @@ def _import_submodules(module: ModuleType) -> list[ModuleType]:
 
 def _tables(modules: list[ModuleType]) -> Iterator[type[Table]]:
     """Yield the tables of modules, and those of their entities and patterns."""
-    # A class whose declaration failed has no table.
-    declared = {
-        vars(table)["__table__"]: table
-        for table in Table.__subclasses__()
-        if "__table__" in vars(table)
-    }
-    classes = set(declared.values())
+    known: dict[TableMap, type[Table]] = {}
+
+    def class_of(table: TableMap) -> type[Table]:
+        if table not in known:  # a class whose declaration failed has no table
+            known.update(
+                (vars(each)["__table__"], each)
+                for each in Table.__subclasses__()
+                if "__table__" in vars(each)
+            )
+        return known[table]
+
     for value in (value for module in modules for value in vars(module).values()):
         pattern = getattr(value, "__pattern__", None)
-        if isinstance(value, type) and value in classes:
+        if isinstance(value, type) and issubclass(value, Table) and "__table__" in vars(value):
+            known[vars(value)["__table__"]] = value
             yield value
         elif isinstance(value, type) and "__entity__" in vars(value):
-            yield declared[vars(value)["__entity__"].table]
+            yield class_of(vars(value)["__entity__"].table)
         elif isinstance(pattern, AccessPattern):
-            yield from (declared[entity.table] for entity in pattern.entities)
+            yield from (class_of(entity.table) for entity in pattern.entities)
 
 
 def describe_failure(error: BaseException) -> str:

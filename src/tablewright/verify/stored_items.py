@@ -13,6 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import date, datetime, time
 from itertools import chain
 
 import msgspec
@@ -66,6 +67,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
     """Compare items with the entities of a table, and keep the first differences."""
     report = StoredReport(table.name, Counter(), [])
     values = _UniqueValues(table)
+    spellings = _Spellings(table)
 
     def add(difference: StoredDifference) -> None:
         report.different += 1
@@ -82,6 +84,8 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
             values.add_entity(entity, item)
             if problem := _type_problem(entity, item) or _key_problem(entity, item):
                 add(StoredDifference(_key_text(table, item), entity.name, problem))
+            else:
+                spellings.add(entity, item)
         elif kind.unique is not None:
             report.sentinels += 1
             values.add_sentinel(kind.unique, item)
@@ -89,7 +93,68 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
             add(StoredDifference(_key_text(table, item), "", _unknown(table, item)))
     for difference in values.unmatched():
         add(difference)
+    for difference, count in spellings.mixed():
+        add(difference)
+        report.different += count
     return report
+
+
+class _OtherSpelling(Struct):
+    """The items whose values of one attribute are spelled in another way than the design does."""
+
+    example: StoredDifference
+    #: The number of the others.
+    more: int = 0
+
+
+class _Spellings(Struct):
+    """The spellings of the times in a table: texts of different ones do not sort as the times do.
+
+    The first item with each other spelling is kept; the others are counted.
+    """
+
+    table: TableMap
+    #: By entity and attribute: each spelling, with the items that have another one than the design.
+    found: dict[tuple[str, str], dict[tuple[int, int, str], _OtherSpelling | None]] = {}
+
+    def add(self, entity: EntityMap, item: Item) -> None:
+        """Add the times of an item that can be read."""
+        values = entity.values(item)
+        for attribute in entity.attributes.values():
+            stored = item.get(attribute.stored, {})
+            if attribute.converter.kind not in (datetime, date, time) or "S" not in stored:
+                continue
+            spellings = self.found.setdefault((entity.name, attribute.name), {})
+            spelling = _spelling_of(stored["S"])
+            expected = attribute.store(attribute.fit(values[attribute.name])) or {}
+            other = spellings.get(spelling)
+            if other is not None:
+                other.more += 1
+            elif "S" not in expected or _spelling_of(expected["S"]) == spelling:
+                spellings[spelling] = None
+            else:
+                problem = (
+                    f"{attribute.stored} is {_shown(stored)}, and other items have it like "
+                    f"{_shown(expected)}, so these texts do not sort as their times do; write the "
+                    "items again in one spelling, and declare it: attr(codec=…)"
+                )
+                difference = StoredDifference(_key_text(self.table, item), entity.name, problem)
+                spellings[spelling] = _OtherSpelling(difference)
+
+    def mixed(self) -> Iterator[tuple[StoredDifference, int]]:
+        """Yield an item for each other spelling where there are several, and how many it has."""
+        for spellings in self.found.values():
+            if len(spellings) > 1:
+                yield from (
+                    (each.example, each.more) for each in spellings.values() if each is not None
+                )
+
+
+def _spelling_of(text: str) -> tuple[int, int, str]:
+    """Return the lengths of the time and of its fraction, and the zone."""
+    rest = text[19:]
+    zone = rest.lstrip(".,0123456789")
+    return len(text[:19]), len(rest) - len(zone), zone
 
 
 class _UniqueValues(Struct):

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, Entity, attr, connect, create, index, key
-from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
-from tests.model.declaring.declarations import Keyed, Ordered, Parts, Shop, refused
+from tablewright import Attr, Entity, attr, connect, create, explain, key
+from tablewright.errors import DeclarationError
+from tablewright.formats import day, descending, epoch_seconds, lower, shard, upper, year_month
+from tests.model.declaring.declarations import Keyed, Parts, Shop, refused
 from tests.new_table import new_table
 from tests.things import Thing
 
@@ -84,10 +85,6 @@ WRONG_KEYS: dict[str, tuple[tuple[Any, Any], tuple[str, ...]]] = {
         ("DAY" / day(AT), "MONTH" / year_month(AT).again),
         ("year_month(at).again", "not in the key before it"),
     ),
-    "a number without a width in a sort key": (
-        ("ORDER" / ORDER, "N" / NUMBER),
-        ("number", "10 sorts before 9", "attr(pad=…)"),
-    ),
     "a number without a width that counts down": (
         ("ORDERS", "N" / descending(NUMBER)),
         ("descending(number)", "attr(pad=…)"),
@@ -124,11 +121,19 @@ def test_a_wrong_key_is_refused(case: str) -> None:
             primary = key(*paths)
 
 
-def test_a_number_without_a_width_in_an_indexs_sort_key_is_refused() -> None:
-    with refused("Order.listing", "number", "10 sorts before 9", "attr(pad=…)"):
+def test_a_format_of_a_repeated_part_names_the_other_order() -> None:
+    with pytest.raises(DeclarationError, match=r"write upper\(order\)\.again"):
+        upper(ORDER.again)  # type: ignore[arg-type]
 
-        class Order(Ordered, table=Shop):
-            listing = index(Shop.listed, "ORDERS", "N" / NUMBER)
+
+def test_no_range_is_queried_by_a_number_without_a_width() -> None:
+    class Order(Parts, table=new_table()):
+        primary = key("ORDER" / ORDER, "N" / NUMBER / Parts.line)
+
+    query = Order.primary.within("A")
+    assert explain(query.eq(10)).condition == 'PK="ORDER#A" AND begins_with(SK, "N#10#")'
+    with refused("Order.primary", "number", "10 sorts before 9", "attr(pad=…), or use eq(…)"):
+        query.gte(9)
 
 
 def test_a_number_needs_no_width_where_nothing_sorts_by_it() -> None:

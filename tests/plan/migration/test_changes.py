@@ -76,16 +76,16 @@ def test_what_new_programs_write_is_kept_by_a_rollback(name: str) -> None:
     engine = stored(pair)
     drive(migration("apply", pair.new), engine)
     db = connect(engine, pair.new.table)
-    first = db.run(pair.new.entity.primary("t0"))
+    first = db.run(pair.new.primary("t0"))
     db.run(update(first, pair.new.change("state", "c"), pair.new.change("email", "new@x")))
-    db.run(pair.new.entity.primary("t1").delete())
+    db.run(pair.new.primary("t1").delete())
 
     drive(migration("rollback", pair.old), engine)
 
     db = connect(engine, pair.old.table)
-    seen = pair.old.seen(db.run(pair.old.entity.primary("t0")))
+    seen = pair.old.seen(db.run(pair.old.primary("t0")))
     assert (seen["state"], seen["email"]) == ("c", "new@x")
-    assert db.run(pair.old.entity.primary("t1")) is None
+    assert db.run(pair.old.primary("t1")) is None
     assert compare_stored(pair.old.table.__table__, items(engine))
 
 

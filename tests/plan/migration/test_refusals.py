@@ -23,18 +23,21 @@ from tablewright.errors import (
     AccessDeniedException,
     DeclarationError,
     DuplicateValues,
-    InvalidValue,
     MigrationRefused,
 )
+from tablewright.plan.migration import executing
 from tablewright.plan.migration.inspecting import Inspect, ReadRevision
 from tablewright.plan.migration.migrate import Baseline
 from tablewright.plans import backfill
 from tests.plan.migration.migrating import (
+    NAME,
     PAIRS,
     RECORDS,
     Stopped,
     drive,
+    in_pages,
     items,
+    load,
     migration,
     sending,
     stop_before,
@@ -65,6 +68,17 @@ def test_duplicates_are_listed_and_nothing_is_changed() -> None:
     connect(engine, pair.old.table).run(pair.old.entity.primary("t0").delete())
 
 
+def test_the_check_ends_when_enough_duplicates_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = PAIRS["unique added"]
+    engine = stored(pair, [record | {"email": "same@x"} for record in RECORDS])
+    before = whole(engine)
+    monkeypatch.setattr(executing, "LISTED_DUPLICATES", 2)
+    with pytest.raises(DuplicateValues, match="perhaps more: the check has ended here") as error:
+        drive(migration("apply", pair.new), in_pages(sending(engine)))
+    assert 2 <= len(error.value.duplicates) < len(RECORDS) - 1
+    assert whole(engine) == before
+
+
 def test_a_migration_succeeds_once_its_duplicates_are_resolved() -> None:
     pair = PAIRS["unique added"]
     engine = stored(pair, [{**RECORDS[0], "email": "a"}, {**RECORDS[1], "email": "a"}])
@@ -73,9 +87,29 @@ def test_a_migration_succeeds_once_its_duplicates_are_resolved() -> None:
     assert drive(migration("apply", pair.new), engine).reserved == 1
 
 
-def test_unreadable_items_are_listed() -> None:
+def test_unreadable_items_are_listed_by_attribute_and_reason() -> None:
     engine = stored(PAIRS["attribute added"])
-    refused(engine, filling(None), MigrationRefused, r"5 items .*cannot be carried over(.|\n)*t4")
+    with pytest.raises(MigrationRefused) as refusal:
+        drive(migration("apply", filling(None)), engine)
+    first, reason, named, fix = str(refusal.value).splitlines()
+    assert first == "5 items of the table 'things' cannot be carried over; nothing was changed:"
+    assert reason == "  Thing.note: the stored item has no 'note'"
+    assert named.startswith('    5 items, such as PK="THING#t')
+    assert named.count("THING#") == 3
+    assert "attr(fill=…)" in fix
+
+
+def test_many_different_values_of_an_attribute_are_counted_together() -> None:
+    old = side(base(note=(str, attr())), by_state)
+    engine = Engine(":memory:")
+    load(engine, old, [RECORDS[0] | {"tid": f"t{n}", "note": f"bad {n}"} for n in range(9)])
+    drive(Baseline(version(old.table)), engine)
+    with pytest.raises(MigrationRefused) as refusal:
+        drive(migration("apply", side(base(note=(int, attr())), by_state)), engine)
+    lines = str(refusal.value).splitlines()
+    assert sum("1 item: PK=" in line for line in lines) == 3
+    other = lines.index("  Thing.note: other values")
+    assert lines[other + 1].startswith("    6 items, such as PK=")
 
 
 def test_an_interrupted_check_that_is_refused_opens_the_table_again() -> None:
@@ -94,7 +128,9 @@ def test_an_interrupted_check_that_is_refused_opens_the_table_again() -> None:
 def test_a_fill_function_that_fails_names_the_item() -> None:
     engine = stored(PAIRS["attribute added"])
     new = filling(lambda item: item["missing"])
-    refused(engine, new, MigrationRefused, r"note: fill= raised KeyError: 'missing' .*THING#t")
+    refused(
+        engine, new, MigrationRefused, r"Thing.note: fill= raised KeyError: 'missing'\n.*THING#t"
+    )
 
 
 def test_a_fill_of_another_type_is_refused() -> None:
@@ -108,7 +144,7 @@ def test_a_unique_value_that_is_too_long_for_a_key_is_listed() -> None:
     refused(engine, pair.new, MigrationRefused, "1 item (.|\n)*too long for a key")
 
 
-def test_an_item_that_becomes_too_large_is_named() -> None:
+def test_an_item_that_becomes_too_large_is_named_before_anything_is_changed() -> None:
     pair = PAIRS["required attribute added"]
     engine = stored(pair, [*RECORDS[:2], {**RECORDS[2], "tid": "big"}])
     body = {"TableName": "things", "Key": {"PK": {"S": "THING#big"}, "SK": {"S": "THING"}}}
@@ -117,24 +153,11 @@ def test_an_item_that_becomes_too_large_is_named() -> None:
         "UpdateItem",
         body | {"UpdateExpression": "SET extra = :x", "ExpressionAttributeValues": large},
     )
-    with pytest.raises(InvalidValue, match=r"THING#big.*size"):
+    before = whole(engine)
+    with pytest.raises(MigrationRefused, match=r"larger than 409,600 bytes\n.*THING#big"):
         drive(migration("apply", filling("y" * 400)), engine)
-    drive(migration("rollback", pair.old), engine)
+    assert whole(engine) == before
     assert connect(engine, pair.old.table).run(pair.old.entity.primary("t0")) is not None
-
-
-def test_a_changed_primary_key_is_refused_before_anything_is_written() -> None:
-    pair = PAIRS["attribute added"]
-    engine = stored(pair)
-    other = side(base(), lambda table, a: by_state(table, a) | _other_key(a))
-    before = engine.call("Scan", {"TableName": "things"})
-    with pytest.raises(MigrationRefused, match="a primary key cannot be changed in place"):
-        drive(migration("apply", other), engine)
-    assert engine.call("Scan", {"TableName": "things"}) == before
-
-
-def _other_key(a: Any) -> dict[str, Any]:
-    return {"primary": key("OTHER" / a.tid, "THING")}
 
 
 def test_a_rollback_that_the_old_version_cannot_read_is_refused_and_the_new_one_runs() -> None:
@@ -155,8 +178,8 @@ def test_a_rollback_that_the_old_version_cannot_read_is_refused_and_the_new_one_
 @pytest.mark.parametrize(
     ("command", "name", "match"),
     [
-        ("rollback", "old", "has no migration that can be undone"),
-        ("complete", "new", "has no migration to complete"),
+        ("rollback", "new", "has no migration that can be undone"),
+        ("complete", "new", "are prepared for another version of the design"),
     ],
 )
 def test_a_command_without_a_migration_is_refused(command: str, name: str, match: str) -> None:
@@ -164,6 +187,19 @@ def test_a_command_without_a_migration_is_refused(command: str, name: str, match
     engine = stored(pair)
     with pytest.raises(MigrationRefused, match=match):
         drive(migration(command, getattr(pair, name)), engine)
+
+
+@pytest.mark.parametrize(("command", "name"), [("rollback", "old"), ("complete", "new")])
+def test_a_command_whose_last_response_was_lost_can_be_repeated(command: str, name: str) -> None:
+    pair = PAIRS["index key changed"]
+    engine = stored(pair)
+    drive(migration("apply", pair.new), engine)
+    side = getattr(pair, name)
+    assert drive(migration(command, side), engine).steps
+    before = engine.call("Scan", {"TableName": NAME})
+    done = drive(migration(command, side), engine)
+    assert (done.steps, done.changed) == ((), 0)
+    assert engine.call("Scan", {"TableName": NAME}) == before  # not even a lease is written
 
 
 def test_a_second_migration_waits_for_the_first_to_be_completed() -> None:
@@ -202,7 +238,16 @@ def test_a_completed_migration_cannot_be_undone() -> None:
     drive(migration("complete", pair.new), engine)
 
 
-def test_an_unreadable_record_of_another_version_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("$steps", '{"command":"apply","steps":[],"format":9}'),
+        ("$steps", '{"command":"apply","steps":[{"name":"teleport"}],"format":1}'),
+        ("$design", '{"format":99}'),
+        ("$lease", "[]"),
+    ],
+)
+def test_a_record_of_another_version_of_the_library_is_refused(name: str, text: str) -> None:
     pair = PAIRS["index key changed"]
     engine = stored(pair)
     with pytest.raises(Stopped):
@@ -211,12 +256,22 @@ def test_an_unreadable_record_of_another_version_is_refused() -> None:
         "TableName": "things",
         "Key": {"PK": {"S": "$tablewright"}, "SK": {"S": "indexes"}},
         "UpdateExpression": "SET #s = :s",
-        "ExpressionAttributeNames": {"#s": "$steps"},
-        "ExpressionAttributeValues": {":s": {"S": '{"command":"apply","steps":[],"format":9}'}},
+        "ExpressionAttributeNames": {"#s": name},
+        "ExpressionAttributeValues": {":s": {"S": text}},
     }
     engine.call("UpdateItem", body)
-    with pytest.raises(MigrationRefused, match="written by another version of Tablewright"):
-        drive(migration("apply", pair.new), engine)
+    before = engine.call("Scan", {"TableName": NAME})
+    refusal = pytest.raises(MigrationRefused, match="written by another version of Tablewright")
+    for command, by in (("apply", pair.new), ("rollback", pair.old), ("complete", pair.new)):
+        with refusal:
+            drive(migration(command, by), engine)
+        with refusal:
+            drive(migration(command, by).preview(), engine)  # type: ignore[attr-defined]
+    with refusal:
+        migrations.status(engine, pair.new.table)
+    with refusal:
+        connect(engine, pair.old.table)
+    assert engine.call("Scan", {"TableName": NAME}) == before
 
 
 def test_a_table_without_a_record_is_refused() -> None:
@@ -323,6 +378,52 @@ def test_a_missing_permission_is_named_and_no_item_is_changed(action: str) -> No
     migrations.apply(engine, pair.new.table, lease_seconds=0)
 
 
+def test_a_role_that_only_reads_may_plan_and_changes_nothing() -> None:
+    pair = PAIRS["place added"]
+    engine = stored(pair)
+    before = engine.call("Scan", {"TableName": NAME})
+    reading = ["dynamodb:Describe*", "dynamodb:GetItem", "dynamodb:Scan"]
+    allow = {"Effect": "Allow", "Action": reading, "Resource": "*"}
+    policy = {"Version": "2012-10-17", "Statement": [allow]}
+    limited = connect(engine, pair.old.table, policy=policy)
+    assert migrations.plan(limited, pair.new.table)[0].steps
+    assert migrations.status(limited, pair.new.table)[0].changes
+    with pytest.raises(AccessDeniedException, match="dynamodb:UpdateItem"):
+        migrations.apply(limited, pair.new.table)
+    assert engine.call("Scan", {"TableName": NAME}) == before
+
+
 def test_a_value_of_another_type_is_refused_when_it_is_declared() -> None:
     with pytest.raises(DeclarationError, match="note: fill= is not valid"):
         filling(7)
+
+
+def test_a_table_that_has_changed_since_the_plan_was_made_is_refused() -> None:
+    pair = PAIRS["index added"]
+    engine = stored(pair)
+    (plan,) = migrations.plan(engine, pair.new.table)
+    connect(engine, pair.new.table, update=True).close()  # it creates the index of the plan
+    before = whole(engine)
+    with pytest.raises(MigrationRefused, match="was changed after this plan was made"):
+        migrations.apply(engine, pair.new.table, plan=plan, program_seconds=0)
+    assert whole(engine) == before
+    (plan,) = migrations.plan(engine, pair.new.table)
+    assert migrations.apply(engine, pair.new.table, plan=plan, program_seconds=0)[0].steps
+
+
+def test_more_indexes_than_a_table_can_have_are_refused_before_any_is_created() -> None:
+    def version(first: int, last: int) -> type[Table]:
+        indexes = {f"gsi{n:02}": GSI(f"G{n}") for n in range(first, last)}
+        table = type("Wide", (Table,), indexes, name="wide")
+        body = {"__annotations__": {"tid": Attr[str]}, "tid": (tid := attr())}
+        type("Part", (Entity,), body | {"primary": key("P" / tid, "P")}, table=table)
+        return table
+
+    engine = Engine(":memory:")
+    connect(engine, version(0, 15)).close()
+    migrations.baseline(engine, version(0, 15))
+    with pytest.raises(MigrationRefused, match="would have 25 global indexes"):
+        migrations.plan(engine, version(5, 25))
+    with pytest.raises(MigrationRefused, match="would have 25 global indexes"):
+        migrations.apply(engine, version(5, 25))
+    migrations.apply(engine, version(5, 20), program_seconds=0)

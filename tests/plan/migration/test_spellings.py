@@ -7,12 +7,14 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tablewright import Engine, attr, connect, index
 from tablewright.database import Database
-from tablewright.errors import IndexNotReady
+from tablewright.errors import IndexNotReady, InvalidCursor
 from tablewright.formats import lower
 from tablewright.plan.migration.executing import MigrationProgress
+from tests.examples import FULL
 from tests.plan.migration.migrating import (
     PAIRS,
     Stopped,
@@ -29,6 +31,8 @@ RECORDS: list[Record] = [
     {"tid": f"t{n}", "state": "abc"[n % 3], "n": n * 37 % 40 // 2, "email": f"T{n}@x", "note": "y"}
     for n in range(24)
 ]
+#: How many more requests an attempt sends than the one before; with all examples a page.
+STRIDE = 3 if settings().max_examples >= FULL else 8
 NAMES = [
     *("index key changed", "index literal changed", "pad changed", "when added"),
     *("delimiter changed", "attributes renamed", "entity split", "entities merged"),
@@ -69,7 +73,7 @@ def test_every_query_finds_each_item_once_in_the_new_order(name: str) -> None:
     pair = PAIRS[name]
     engine = stored(pair, RECORDS)
     begin(engine, pair.new)
-    # Each attempt begins where the one before was stopped, and is stopped a page later.
+    # Each attempt begins where the one before was stopped, and is stopped some pages later.
     for attempt in range(40):
         db = connect(engine, pair.new.table)
         for state in "abc":
@@ -86,7 +90,7 @@ def test_every_query_finds_each_item_once_in_the_new_order(name: str) -> None:
             assert db.run(query.limit(2)) == whole[:2]
             assert db.run(query.count()) == len(whole)
         with suppress(Stopped):
-            send = stop_before(5 + 3 * attempt, in_pages(sending(engine)))
+            send = stop_before(5 + STRIDE * attempt, in_pages(sending(engine)))
             drive(migration("apply", pair.new), send)
             return
     raise AssertionError("the migration does not end")
@@ -161,3 +165,16 @@ def test_an_index_whose_keys_are_changed_is_not_scanned() -> None:
     db = connect(engine, pair.new.table)
     with pytest.raises(IndexNotReady, match="is read as a whole"):
         db.run(pair.new.entity.by_state.scan(reason="a test"))
+
+
+def test_a_cursor_of_the_former_order_is_refused() -> None:
+    """It would continue anywhere in the new order."""
+    pair = PAIRS["index key changed"]
+    engine = stored(pair, [{**RECORDS[0], "tid": f"t{n}", "n": n, "state": "a"} for n in range(6)])
+    page = connect(engine, pair.old.table).run(pair.old.entity.by_state("a").page_size(2))
+    drive(migration("apply", pair.new), engine)
+    query = pair.new.entity.by_state("a").page_size(2)
+    new = connect(engine, pair.new.table)
+    with pytest.raises(InvalidCursor, match="start again without one"):
+        new.run(query.after(page.next_cursor))
+    assert [each.tid for each in new.run(query.after(new.run(query).next_cursor))] == ["t2", "t3"]

@@ -243,6 +243,29 @@ def test_a_sentinel_that_an_old_program_has_orphaned_is_deleted() -> None:
     assert ("MAIL#late@x" in keys, "MAIL#T1@x" in keys) == (True, False)
 
 
+def test_an_orphaned_sentinel_is_deleted_after_conflicts() -> None:
+    """Another transaction concerns it, or its item, just when `verify` deletes it."""
+    pair = PAIRS["unique added"]
+    engine = stored(pair)
+    scans = conflicts = 0
+
+    def send(operation: str, body: dict[str, Any]) -> bytes:
+        nonlocal scans, conflicts
+        scans += operation == "Scan"
+        if operation == "Scan" and scans == 3:  # the first one of `verify`
+            change(engine, "SET email = :e", e="late@x")
+        deletes = operation == "TransactWriteItems" and "Delete" in body["TransactItems"][0]
+        if deletes and conflicts < 3:
+            conflicts += 1
+            codes = ("None", "TransactionConflict", "None")
+            raise TransactionCanceledException([{"Code": code} for code in codes])
+        return sending(engine)(operation, body)
+
+    drive(migration("apply", pair.new), send)
+    assert conflicts == 3
+    assert "MAIL#T1@x" not in [item["PK"]["S"] for item in items(engine)]
+
+
 def test_an_item_that_an_old_program_replaces_while_its_value_is_reserved_is_rewritten() -> None:
     pair = PAIRS["attributes renamed"]
     engine = stored(pair)

@@ -130,7 +130,7 @@ def test_the_indexes_that_a_change_writes_to_are_those_that_it_costs(name: str) 
         connect(engine, Desk)
         engine.call("PutItem", {"TableName": "desk_rates", "Item": item})
         found = describe(engine)
-        ((kind, action),) = change.action(Desk.__table__, "desk_rates").items()
+        ((kind, action),) = change.actions(Desk.__table__, "desk_rates")[0].items()
         action |= {"ReturnConsumedCapacity": "INDEXES"}
         cost = engine.call(f"{kind}Item", action)["ConsumedCapacity"]
         paid = set(cost.get("GlobalSecondaryIndexes", {}))

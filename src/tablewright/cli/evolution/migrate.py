@@ -22,9 +22,9 @@ from tablewright.cli.commands import add_command, add_group, print_document
 from tablewright.cli.evolution.diff import print_changes
 from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
 from tablewright.cli.items import confirm
-from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
+from tablewright.cli.report import clean_interrupts, describe_failure, exit_on_error, fail, say
 from tablewright.cli.transfer import dump, progress_bars
-from tablewright.errors import DuplicateValues, MigrationRefused
+from tablewright.errors import AccessDeniedException, DuplicateValues, MigrationRefused
 from tablewright.presentation.printing import (
     make_console,
     print_fields,
@@ -118,14 +118,14 @@ def apply_changes(
     from tablewright import migrations
 
     for chosen in _tables(design, table):
-        with exit_on_error():
+        with _refusals():
             units = _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table)
         _print_plan(make_console(), found, units, by_template=by_template)
         if found.steps:
             if not yes:
                 confirm(f"this changes the table {found.table} at {target}")
-            options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+            options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
             _run(migrations.apply, target, chosen, table, options)
             typer.echo(f"{found.table}: {NEXT}")
 
@@ -142,7 +142,7 @@ def rollback(
 ) -> None:
     """Go back to the version before the last migration.
 
-    DESIGN is that version: check out its revision first. The command ends programs of the new
+    DESIGN is that version, for example shop.py@v1. The command ends programs of the new
     version, prepares all items for the old one again, and removes what the new one has added.
     Unless both versions can run together, programs of the old version can connect after the last
     step. A rollback is possible until `migrate complete`.
@@ -152,14 +152,17 @@ def rollback(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
-        with exit_on_error():
+        with _refusals():
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="rollback")
+        if not found.steps:
+            typer.echo(f"{name}: {migration_text.ROLLED_BACK}")
+            continue
         _print_removal(found)
         typer.echo(f"{name}: {migration_text.ROLLBACK}")
         if not yes:
             confirm(f"this undoes the migration of the table {name} at {target}")
-        options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+        options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
         _run(migrations.rollback, target, chosen, table, options)
 
 
@@ -183,12 +186,16 @@ def complete(
     Programs of the old version that still run raise DesignMismatch. This cannot be undone.
     """
     from tablewright import migrations
+    from tablewright.publish import migration_text
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
-        with exit_on_error():
+        with _refusals():
             _write_units(target, chosen, table, rate)
             (found,) = migrations.plan(target, chosen, table_name=table, command="complete")
+        if not found.steps:
+            typer.echo(f"{name}: {migration_text.COMPLETED}")
+            continue
         _print_removal(found)
         deletes = delete_removed is not None
         lost = " and deletes the items of removed entities" if deletes else ""
@@ -197,7 +204,7 @@ def complete(
                 f"this ends the old version and removes what only that needs from the table {name} "
                 f"at {target}{lost}; it cannot be undone"
             )
-        options = _executor_options(rate, by_template=by_template, no_wait=no_wait)
+        options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
         if deletes:
             dump(target, f"{delete_removed}/", table=name)
         _run(migrations.complete, target, chosen, table, options, delete_removed=deletes)
@@ -238,7 +245,7 @@ def baseline(
 
     for chosen in _tables(design, table):
         name = table or chosen.__table__.name
-        with exit_on_error():
+        with _refusals():
             if not unchecked:
                 report = _compare(target, chosen, name)
                 if report.different:
@@ -269,6 +276,19 @@ def _compare(target: str, table: type[Table], name: str) -> StoredReport:
 # -- running ---------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Print an error and exit; of a missing permission, also the policy that has it."""
+    with exit_on_error():
+        try:
+            yield
+        except AccessDeniedException as error:
+            fail(
+                f"{describe_failure(error)}. `tablewright publish iam DESIGN --role migrate` "
+                "prints a policy that allows every migration"
+            )
+
+
 def _tables(design: str, table: str | None) -> list[type[Table]]:
     return tables_named(load_design(design), table)
 
@@ -276,7 +296,7 @@ def _tables(design: str, table: str | None) -> list[type[Table]]:
 def _read(command: Callable[..., list[T]], design: str, target: str, table: str | None) -> list[T]:
     """Return what a command that only reads returns for the tables of a design."""
     tables = _tables(design, table)
-    with exit_on_error():
+    with _refusals():
         return [each for one in tables for each in command(target, one, table_name=table)]
 
 
@@ -298,10 +318,16 @@ def _write_units(
     return units
 
 
-def _executor_options(rate: str | None, *, by_template: bool, no_wait: bool) -> ExecutorOptions:
-    """Return the options of a command that writes."""
-    seconds = 0.0 if no_wait else None
-    return {"units_per_second": rate, "by_template": by_template, "program_seconds": seconds}
+def _executor_options(
+    shown: MigrationPlan, rate: str | None, *, by_template: bool, no_wait: bool
+) -> ExecutorOptions:
+    """Return the options of a command that does what was shown."""
+    return {
+        "units_per_second": rate,
+        "by_template": by_template,
+        "program_seconds": 0.0 if no_wait else None,
+        "plan": shown,
+    }
 
 
 def _run(
@@ -314,7 +340,7 @@ def _run(
 ) -> None:
     """Run a command with progress bars, and print what it has done."""
     with (
-        exit_on_error(),
+        _refusals(),
         clean_interrupts("run the same command again to continue"),
         _progress() as report,
     ):
@@ -393,9 +419,9 @@ def _print_plan(
     if found.total:
         print_text(console, migration_text.assumptions(plan, found))
         console.print()
-    for name in plan.unfilled:
-        print_text(console, f"{name} is required and has no fill=: {migration_text.UNFILLED}")
-    print_text(console, migration_text.deployment(plan.changes, plan.steps, plan.done))
+    for text in migration_text.warnings(plan):
+        print_text(console, text)
+    print_text(console, migration_text.deployment(plan))
 
 
 def _print_removal(plan: MigrationPlan) -> None:

@@ -12,7 +12,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tablewright.cli.grammar import DATABASE_SUFFIXES, MEMORY, is_target, load_design
+from tablewright.cli.grammar import (
+    DATABASE_SUFFIXES,
+    MEMORY,
+    is_target,
+    load_design,
+    split_revision,
+)
 from tablewright.cli.report import fail
 from tablewright.cli.revision import description_at, file_at
 from tablewright.design_description import read_lock
@@ -71,7 +77,7 @@ def require_design(word: str, reason: str) -> tuple[str, str]:
 
     Exit for a word that names something else, with the reason why that is not enough.
     """
-    name, revision = _split_revision(word)
+    name, revision = split_revision(word)
     kinds = {
         "a lock file": name.endswith(LOCK_SUFFIX),
         "a template": _is_template(name),
@@ -80,16 +86,6 @@ def require_design(word: str, reason: str) -> tuple[str, str]:
     for kind, is_it in kinds.items():
         if is_it:
             fail(f"{word} is {kind}, which has no access patterns: {reason}")
-    return name, revision
-
-
-def _split_revision(word: str) -> tuple[str, str]:
-    """Return what a word names, and its git revision; "" if it has none."""
-    if "@" not in word or Path(word).exists():
-        return word, ""
-    name, _, revision = word.partition("@")
-    if not name or not revision:
-        fail(f"{word}: write DESIGN@REVISION, such as shop.py@main")
     return name, revision
 
 
@@ -102,7 +98,7 @@ def _read(word: str) -> Side:
     from tablewright.evolve import DesignVersion, describe_version, read_file, read_lock_file
 
     path = Path(word)
-    name, revision = _split_revision(word)
+    name, revision = split_revision(word)
     if revision:
         shown = f"{name} at {revision}"
         if name.endswith(LOCK_SUFFIX):

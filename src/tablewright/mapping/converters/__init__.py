@@ -31,7 +31,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from enum import Enum
 from typing import Any, get_args, get_origin
 
@@ -45,7 +45,13 @@ from tablewright.mapping.converters.containers import (
     root_model,
     typed_dict,
 )
-from tablewright.mapping.converters.conversion import Build, Converter, through
+from tablewright.mapping.converters.conversion import (
+    Build,
+    Converter,
+    name_of,
+    through,
+    unsuitable,
+)
 from tablewright.mapping.converters.dynamic import anything, enum, literal, through_pydantic, union
 from tablewright.mapping.converters.scalars import SCALARS, integer, text
 
@@ -57,6 +63,32 @@ _SIMPLE: dict[Any, Callable[[str], Converter]] = {
     object: anything,
     pydantic.JsonValue: anything,
 }
+
+_SECRET = "it hides its value, also from what is stored: use str, or declare a codec"
+_CODE = "it is code, and not a value: store a name for it"
+_ONCE = "it can be read only once: use a list"
+
+
+def _of_text(added: Any) -> str:
+    return (
+        f"{name_of(added)} makes another value of each text, so what is read would not be valid: "
+        "use the type that is read, and a codec for the stored form, as attr(codec=json_text())"
+    )
+
+
+#: Types whose values do not come back from what pydantic makes of them, with what to do.
+_REFUSED: dict[Any, str] = {
+    pydantic.Json: _of_text(pydantic.Json),
+    pydantic.SecretStr: _SECRET,
+    pydantic.SecretBytes: _SECRET,
+    pydantic.Secret: _SECRET,
+    Callable: _CODE,
+    type: _CODE,
+    Iterable: _ONCE,
+    Iterator: _ONCE,
+    Generator: _ONCE,
+}
+_ENCODED: tuple[Any, ...] = (pydantic.Json, pydantic.EncodedBytes, pydantic.EncodedStr)
 
 
 def converter(annotation: Any, where: str) -> Converter:
@@ -74,7 +106,20 @@ def converter(annotation: Any, where: str) -> Converter:
 def _make(annotation: Any, where: str, build: Build) -> Converter:
     origin = get_origin(annotation)
     if origin in (typing.Annotated, typing.Required, typing.NotRequired):
-        return build(get_args(annotation)[0], where)
+        kind, *added = get_args(annotation)
+        for each in added:
+            if isinstance(each, (pydantic.PlainSerializer, pydantic.WrapSerializer)):
+                raise unsuitable(
+                    where,
+                    kind,
+                    f"{type(each).__name__} would change its JSON, and not what is stored: write "
+                    "attr(codec=…) for the stored form, or @field_serializer for the JSON",
+                )
+            if isinstance(each, _ENCODED):
+                raise unsuitable(where, kind, _of_text(type(each)))
+        return build(kind, where)
+    if (origin or annotation) in _REFUSED:
+        raise unsuitable(where, annotation, _REFUSED[origin or annotation])
     if isinstance(annotation, typing.NewType):
         return build(annotation.__supertype__, where)
     if origin is None and annotation in _SIMPLE:

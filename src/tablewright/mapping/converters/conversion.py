@@ -56,6 +56,14 @@ class Converter:
     #: Of a structure: the converter of each field, by its name in Python; None for a field with a
     #: default.
     fields: Mapping[str, Converter | None] | None = None
+    #: The codec of the attribute, with {} for its value: `iso({}, 'seconds')`; "" without one.
+    codec: str = ""
+    #: Returns the value that is kept of one that the codec would round; None if it keeps all.
+    cut: Callable[[Any], Any] | None = None
+    #: Whether stored values sort as values do.
+    is_ordered: bool = True
+    #: Why DynamoDB cannot compare stored values: they are `compressed`; "" if it can.
+    state: str = ""
 
     def bound(self, value: Any) -> Value:
         """Return a bound to compare stored values with: never rounded, so the order is exact."""
@@ -91,7 +99,8 @@ class Converter:
             return None
         if self.empty is not None:
             return self.empty()
-        raise UnreadableItem(f"{self.where}: the stored item has no {name!r}")
+        problem = f"{self.where}: the stored item has no {name!r}"
+        raise UnreadableItem(problem, where=self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +193,15 @@ def not_storable(where: str, value: Any, why: str) -> InvalidValue:
 
 def unreadable(where: str, content: Any, kind: Any, why: object = "") -> UnreadableItem:
     reason = f": {_reason(why)}" if why else ""
-    return UnreadableItem(f"{where}: {shown(content)} cannot be read as {_a(kind)}{reason}")
+    problem = f"{where}: {shown(content)} cannot be read as {_a(kind)}{reason}"
+    return UnreadableItem(problem, where=where)
 
 
 def mistyped(where: str, value: Value, tag: str, kind: Any) -> UnreadableItem:
     found = tag_of(value)
     content = shown(value[found])
-    return UnreadableItem(f"{where}: stored as {found} ({content}), expected {tag} for {_a(kind)}")
+    problem = f"{where}: stored as {found} ({content}), expected {tag} for {_a(kind)}"
+    return UnreadableItem(problem, where=where)
 
 
 def unsuitable(where: str, kind: Any, why: str) -> DeclarationError:

@@ -20,23 +20,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters.conversion import name_of
-from tablewright.mapping.language import Chars, Language, Repeat
+from tablewright.mapping.language import (
+    ANY_CHARACTER,
+    DIGITS,
+    NOTHING,
+    Chars,
+    Language,
+    Repeat,
+    characters,
+)
 from tablewright.mapping.notation import (
     UPPERCASE,
     Format,
     Notation,
+    checked,
+    choices_notation,
+    no_notation,
     refuse_descending,
     require_kind,
 )
 from tablewright.symbol import Symbol
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class SupportsCodec(Protocol[T]):
@@ -44,6 +58,13 @@ class SupportsCodec(Protocol[T]):
 
     def encode(self, value: T, /) -> str: ...
     def decode(self, text: str, /) -> T: ...
+
+
+class Decodes(Protocol[T_co]):
+    """A codec as `attr(codec=…)` takes it: one of texts serves for `Attr[str | None]`, too."""
+
+    def encode(self, value: Any, /) -> str: ...
+    def decode(self, text: str, /) -> T_co: ...
 
 
 #: What a codec may raise for a value or a text that it does not support.
@@ -130,6 +151,88 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
         )
 
     return Format(f"{label}({{}})", apply)
+
+
+def text(places: int | None) -> Format[Any]:
+    """Return the format that writes a value as text, as a key does, or a number with its digits."""
+    if places is not None and places < 1:
+        raise DeclarationError(f"text(places={places}): at least one digit after the point")
+
+    def apply(inner: Notation) -> Notation:
+        refuse_descending(inner)
+        if inner.kind in (Decimal, float):
+            return replace(
+                inner,
+                encode=checked(inner.kind, _digits(places)),
+                decode=_read_float if inner.kind is float else Decimal,
+                language=characters("-." + DIGITS),
+                is_ordered=False,
+                has_one_text=False,
+            )
+        if inner.language == NOTHING:
+            raise no_notation(inner.kind)
+        if places is not None:
+            raise DeclarationError("has places= for a Decimal or a float only; leave it out")
+        return inner
+
+    return Format("text({})" if places is None else f"text({{}}, places={places})", apply)
+
+
+def _digits(places: int | None) -> Callable[[Any], str]:
+    """Return the function that writes a number without an exponent."""
+
+    def encode(value: Decimal | float) -> str:
+        number = value if isinstance(value, Decimal) else Decimal(repr(value))
+        if not number.is_finite():
+            raise InvalidValue(f"is {value}, which is not finite")
+        written = f"{number:f}"
+        plain = written.rstrip("0").rstrip(".") if "." in written else written
+        if places is None:
+            return "0" if plain == "-0" else plain
+        padded = f"{number:.{places}f}"
+        if Decimal(padded) != number:
+            raise InvalidValue(f"is {value}, which has more than {places} digits after the point")
+        return padded
+
+    return encode
+
+
+def _read_float(written: str) -> float:
+    number = float(written)
+    if Decimal(repr(number)) != Decimal(written):
+        raise ValueError("it would be rounded")
+    return number
+
+
+def fixed_width(width: int) -> Format[str]:
+    """Return the format of texts that all have the same length, and so sort before other parts."""
+    if width < 1:
+        raise DeclarationError(f"fixed_width(…, {width}): the width is at least 1")
+
+    def apply(inner: Notation) -> Notation:
+        require_kind(inner, str)
+
+        def encode(value: Any) -> str:
+            written = inner.encode(value)
+            if len(written) != width:
+                raise InvalidValue(f"is {value!r}, which has not {width} characters")
+            return written
+
+        language = Repeat(ANY_CHARACTER, width, width)
+        return replace(inner, encode=encode, language=language, is_free_text=False)
+
+    return Format(f"fixed_width({{}}, {width})", apply)
+
+
+def _named(inner: Notation) -> Notation:
+    if not (isinstance(inner.kind, type) and issubclass(inner.kind, Enum)):
+        raise DeclarationError(f"takes an Enum, not a value of type {name_of(inner.kind)}")
+    members = {member: member.name for member in inner.kind}
+    made = choices_notation(inner.kind, members)
+    return replace(made, derive=inner.derive, is_optional=inner.is_optional)
+
+
+ENUM_NAME: Format[Any] = Format("enum_name({})", _named)
 
 
 def _cased(label: str, change: Callable[[str], str], without: str = "") -> Format:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.language import digits, parse_form
+from tablewright.mapping.language import (
+    DIGITS,
+    Repeat,
+    characters,
+    digits,
+    literal,
+    parse_form,
+    sequence,
+)
 from tablewright.mapping.notation import (
     Format,
     Notation,
@@ -101,7 +110,9 @@ def _moments(
     text: Callable[[datetime], str],
     read: Callable[[str], datetime],
     beginning: tuple[int, str] | None = None,
-) -> Format:
+    bound: Callable[[datetime], str] | None = None,
+    of_attribute: Format[datetime] | None = None,
+) -> Format[datetime]:
     """Return a format that writes a moment in another way; calls take a datetime."""
 
     def apply(inner: Notation) -> Notation:
@@ -116,9 +127,10 @@ def _moments(
             language=parse_form(form),
             is_exact=False,
             beginning=beginning,
+            bound=bound and checked(datetime, lambda value: bound(in_utc(value))),
         )
 
-    return Format(label, apply)
+    return Format(label, apply, of_attribute=of_attribute)
 
 
 HOUR = _moments(
@@ -132,7 +144,7 @@ HOUR = _moments(
 _FRACTIONS = {"seconds": "", "milliseconds": ".000", "microseconds": ".000000"}
 
 
-def iso(precision: Precision, zone: Zone) -> Format:
+def iso(precision: Precision, zone: Zone) -> Format[datetime]:
     """Return the format that writes ISO text in a zone with a fixed offset."""
     if precision not in _FRACTIONS or not (zone in get_args(UTCZone) or type(zone) is timezone):
         raise DeclarationError(
@@ -150,12 +162,19 @@ def iso(precision: Precision, zone: Zone) -> Format:
             raise InvalidValue(f"is {value!r}, which is out of range in {offset}") from None
         return local.isoformat(timespec=precision)[:length] + suffix
 
+    def bound(value: datetime) -> str:
+        written = text(value)
+        rest = value - read_moment(written, offset)
+        # A longer text sorts after the moment that was cut, and before the next one.
+        return f"{written}{rest.microseconds:06d}" if rest else written
+
     made = _moments(
         f"iso({{}}, {precision!r}" + (f", zone={suffix!r})" if zone != "Z" else ")"),
         f"0000-00-00T00:00:00{_FRACTIONS[precision]}{suffix}",
         text,
         lambda written: read_moment(written, offset),
         (length, suffix) if offset is UTC else None,
+        bound,
     )
     if precision != "microseconds":
         return made
@@ -163,16 +182,36 @@ def iso(precision: Precision, zone: Zone) -> Format:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
-def _epoch(label: str, width: int, unit: timedelta) -> Format:
+def _epoch(label: str, width: int, unit: timedelta) -> Format[datetime]:
     def text(value: datetime) -> str:
         count = (value - _EPOCH) // unit
         if not 0 <= count < 10**width:
             raise InvalidValue(f"is {value}; pass a time from 1970 to 2286")
         return f"{count:0{width}d}"
 
-    return _moments(label, "0" * width, text, lambda written: _EPOCH + int(written) * unit)
+    def read(written: str) -> datetime:
+        try:
+            return _EPOCH + int(written) * unit
+        except OverflowError:
+            raise ValueError(f"{written!r} is out of range") from None
+
+    def count(value: datetime) -> str:
+        return str((value - _EPOCH) // unit)
+
+    def exact(value: datetime) -> str:
+        return f"{Decimal((value - _EPOCH) // _MICROSECOND) / (unit // _MICROSECOND):f}"
+
+    number = _moments(f"number({label})", "0" * width, count, read, bound=exact)
+    return _moments(label, "0" * width, text, read, of_attribute=_as_number(number))
+
+
+def _as_number(made: Format[datetime]) -> Format[datetime]:
+    """Return a format for attributes of type N, before 1970, too."""
+    language = sequence(Repeat(literal("-"), 0, 1), characters(DIGITS, 1))
+    return Format(made.label, lambda inner: replace(made.apply(inner), language=language, tag="N"))
 
 
 SECONDS = _epoch("epoch_seconds({})", 10, timedelta(seconds=1))

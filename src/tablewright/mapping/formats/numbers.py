@@ -10,6 +10,7 @@ import zlib
 from datetime import datetime
 from decimal import Context, Decimal
 from typing import Any
+from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -35,6 +36,7 @@ from tablewright.mapping.notation import (
     Format,
     Notation,
     checked,
+    choices_notation,
     derive_after,
     dynamodb_number,
     no_notation,
@@ -136,6 +138,9 @@ DESCENDING = Format("descending({})", _descending, of_text=True)
 
 
 def _number(inner: Notation) -> Notation:
+    if inner.kind is bool:
+        flag = choices_notation(bool, {False: "0", True: "1"})
+        return replace(flag, derive=inner.derive, is_optional=inner.is_optional, tag="N")
     width = width_of(inner.language)
     is_plain = width is None or inner.derive is None
     if inner.kind in (int, Decimal) and is_plain and not inner.is_descending:
@@ -158,17 +163,21 @@ NUMBER = Format("number({})", _number)
 
 
 def _binary(inner: Notation) -> Notation:
-    require_kind(inner, bytes)
+    is_uuid = isinstance(inner.kind, type) and issubclass(inner.kind, UUID)
+    require_kind(inner, UUID if is_uuid else bytes)
 
-    def decode(text: str) -> bytes:
-        return binascii.a2b_base64(text, strict_mode=True)
+    def decode(text: str) -> Any:
+        content = binascii.a2b_base64(text, strict_mode=True)
+        return UUID(bytes=content) if is_uuid else content
 
-    def encode(value: bytes) -> str:
-        if not value:
+    def encode(value: Any) -> str:
+        content = value.bytes if is_uuid else value
+        if not content:
             raise InvalidValue("is empty; a part of a key must not be")
-        return binascii.b2a_base64(value, newline=False).decode()
+        return binascii.b2a_base64(content, newline=False).decode()
 
-    return replace(inner, encode=checked(bytes, encode), decode=decode, language=ANYTHING, tag="B")
+    kind = UUID if is_uuid else bytes
+    return replace(inner, encode=checked(kind, encode), decode=decode, language=ANYTHING, tag="B")
 
 
 BINARY = Format("binary({})", _binary)

@@ -82,7 +82,8 @@ class ExecutorOptions(TypedDict, total=False):
     `progress` says what is awaited. If another executor is at work, a command waits `lease_seconds`
     to see whether it makes progress, and raises MigrationBusy if it does. A step
     `await-programs` waits `program_seconds` (by default 15) until connected programs that it stops
-    have noticed; 0 is for tables that no program is connected to.
+    have noticed; 0 is for tables that no program is connected to. With `plan`, what `plan()` has
+    returned for the table, a command raises MigrationRefused if it would do something else now.
     """
 
     progress: Report | None
@@ -90,6 +91,7 @@ class ExecutorOptions(TypedDict, total=False):
     lease_seconds: float
     program_seconds: float | None
     by_template: bool
+    plan: MigrationPlan | None
 
 
 def apply(

@@ -116,7 +116,7 @@ class _EntityKeys:
         try:
             wanted = self.entity.rekey(item)
         except (InvalidValue, UnreadableItem) as error:
-            raise UnreadableItem(f"{error} ({self.shown(item)})", item=item) from None
+            raise self.entity.table.unreadable(error, item) from None
         keys = {name: wanted[name] for name in self._names if name in wanted}
         return None if keys == {n: item[n] for n in self._names if n in item} else keys
 

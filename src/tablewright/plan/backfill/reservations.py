@@ -11,8 +11,8 @@ Invariant: a sentinel is written in one transaction with a check of the item, an
 none, or one that no item has any more.
 
 A sentinel that does not keep the whole primary key does not say which item it belongs to. So the
-items of such values are remembered, which takes memory for each of them (about 250 bytes); a dry
-run, which writes no sentinels, remembers all items with unique values.
+items of such values are remembered, in a temporary file; a dry run, which writes no sentinels,
+remembers all items with unique values.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ from tablewright.plan.writes.effect import (
 )
 from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
 from tablewright.plan.writes.write import wait_for_writers
+from tablewright.storage.temporary import TemporaryMap
 from tablewright.values import Item
 
 #: How many values are reserved in one transaction: each takes two of its 100 actions, and one is
@@ -89,8 +90,12 @@ class Claim(Struct, frozen=True):
         return names_owner(self.entity, self.unique)
 
     def owns(self, found: Item) -> bool:
-        """Return whether a stored sentinel is that of the item."""
-        names = [attribute.stored for attribute in self.unique.owned_by]
+        """Return whether a stored sentinel is that of the item.
+
+        It may lack a part of the primary key that items of the version before did not have.
+        """
+        names = [each.stored for each in self.unique.owned_by if each.stored in found]
+        names = names or [each.stored for each in self.unique.owned_by]
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def is_current(self, found: Item) -> bool:
@@ -106,7 +111,7 @@ class Claim(Struct, frozen=True):
         return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def duplicate(self, other: str) -> DuplicateValue:
-        names = sorted(self.unique.key.depends_on)
+        names = sorted(self.unique.key.part_names)
         values = read_values(self.entity, self.item, names)
         shown = ", ".join(f"{name} {values[name]!r}" for name in names)
         return DuplicateValue(self.unique.key.name, shown, key_text(self.key), other)
@@ -129,14 +134,13 @@ def claims_of(entity: EntityMap, item: Item) -> Iterator[Claim]:
             if made is None:
                 continue
             if problem := oversized_key(kind, made):
-                names = ", ".join(sorted(unique.key.depends_on))
+                names = ", ".join(sorted(unique.key.part_names))
                 raise InvalidValue(
                     f"{unique.key.name}: the value of {names} is too long for a key: {problem}"
                 )
             yield Claim(kind, unique, item, made)
     except (InvalidValue, UnreadableItem) as error:
-        shown = f"the item with {key_text(entity.table.key(item))}"
-        raise UnreadableItem(f"{error} ({shown})", item=item) from None
+        raise entity.table.unreadable(error, item) from None
 
 
 class Reservations:
@@ -162,14 +166,14 @@ class Reservations:
         self._fence = [] if fence is None else [fence]
         self._rewrite = rewrite or _as_stored
         #: The key of the item of each value whose sentinel does not show it, by a digest of the
-        #: sentinel; as JSON, which takes a quarter of the memory of dicts.
-        self._remembered: dict[bytes, bytes] = {}
+        #: key of the sentinel; as JSON.
+        self._remembered: TemporaryMap | None = None
         self.duplicates: list[DuplicateValue] = []
 
     @property
     def can_continue(self) -> bool:
         """Whether another run may continue this one: it would not find these duplicates again."""
-        return not self.duplicates and not self._remembered
+        return not self.duplicates and self._remembered is None
 
     def plans(self, claims: Iterable[Claim], context: Context) -> Steps[list[Plan[list[Outcome]]]]:
         """Return the plans that reserve what is not reserved yet; note the duplicates."""
@@ -200,11 +204,12 @@ class Reservations:
         """Return the key of the first item with the value, where items are remembered."""
         if claim.names_owner and not self.is_dry_run:
             return claim.key
+        if self._remembered is None:
+            self._remembered = TemporaryMap()
         content = item_identity(claim.sentinel_key)
         digest = hashlib.blake2b(content, digest_size=16).digest()
-        key: Item = msgspec.json.decode(
-            self._remembered.setdefault(digest, msgspec.json.encode(claim.key))
-        )
+        first = self._remembered.setdefault(digest, msgspec.json.encode(claim.key))
+        key: Item = msgspec.json.decode(first)
         return key
 
 

@@ -8,6 +8,7 @@ steps.py        the steps from one version to another, in their order
 renames.py      the types and attributes that have other names
 key_changes.py  the keys in indexes that two versions compose in another way
 rewriting.py    from a stored item of one version to the item of the other
+problems.py     the items that cannot be carried over, by attribute and reason
 orphans.py      sentinels that reserve a value which no item has
 write_rate.py   how fast a migration writes: units, or a share of the write capacity
 sweep.py        read a whole table and write the items that differ, fenced and throttled

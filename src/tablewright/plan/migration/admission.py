@@ -21,9 +21,10 @@ schema leases work in the same way.)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -34,8 +35,8 @@ from tablewright.design_description import DesignDescription, TableDesign
 from tablewright.errors import AccessDeniedException, DesignMismatch
 from tablewright.mapping.table import TableMap
 from tablewright.plan.description import describe_entities
-from tablewright.plan.migration.key_changes import key_changes
-from tablewright.plan.migration.renames import renames_in
+from tablewright.plan.migration.moves import FormerKey, find_moves, has_known_moves
+from tablewright.plan.migration.renames import TypePair, renames_in
 from tablewright.plan.migration.revision import (
     Revision,
     fingerprint,
@@ -115,13 +116,17 @@ def _runs_together(change: DesignChange) -> bool:
     return change.runs_together and change.need is not Need.REWRITE
 
 
-def runs_before(change: DesignChange, table: TableMap) -> bool:
+def runs_before(
+    change: DesignChange,
+    table: TableMap,
+    moves: Mapping[TypePair, FormerKey] = MappingProxyType({}),
+) -> bool:
     """Return whether programs of the new version may run beside those of the old one.
 
     They may if `fill=` gives items of the old version what the new one needs, and the old one can
-    read what the new one writes.
+    read what the new one writes; and if they can write the former primary keys.
     """
-    if change.is_deployable:
+    if change.is_deployable or has_known_moves(change, moves):
         return True
     is_filled = any(
         attribute.fill is not None
@@ -132,13 +137,22 @@ def runs_before(change: DesignChange, table: TableMap) -> bool:
     return change.need is Need.REWRITE and change.is_read_by_old and is_filled
 
 
-def runs_in_transition(change: DesignChange) -> bool:
-    """Return whether programs of the new version may run while items are rewritten.
+def waits_for_items(
+    changes: Iterable[DesignChange], moves: Mapping[TypePair, FormerKey]
+) -> list[DesignChange]:
+    """Return the changes with which programs of the new version wait until items are rewritten.
 
-    They may if it can be seen in each item whether it has the new form. The sentinels of a unique
-    value with other keys must all exist before programs rely on them.
+    They need not if it can be seen in each item whether it has the new form, and an item that moves
+    can be found under its former key. The sentinels of a unique value with other keys must all
+    exist before programs rely on them.
     """
-    return change.is_deployable or change.need in _ITEM_BY_ITEM
+    return [
+        each
+        for each in changes
+        if not each.is_deployable
+        and each.need not in _ITEM_BY_ITEM
+        and not has_known_moves(each, moves)
+    ]
 
 
 def ending_changes(name: str, old: TableDesign, new: TableDesign) -> list[DesignChange]:
@@ -148,7 +162,11 @@ def ending_changes(name: str, old: TableDesign, new: TableDesign) -> list[Design
 
 def completing_ends_programs(name: str, old: TableDesign, new: TableDesign) -> bool:
     """Return whether programs of the old version may run until a migration is completed."""
-    is_refused = not all(each.is_deployable for each in item_changes(new, old, name))
+    is_refused = any(
+        not each.is_deployable
+        or (each.kind.name == "natural-place-added" and each.part not in new.indexes)
+        for each in item_changes(new, old, name)
+    )
     return is_refused and not ending_changes(name, old, new)
 
 
@@ -201,17 +219,20 @@ def admit(table: TableMap, name: str, revision: Revision) -> Admission:
             "one, and that was completed",
             "Deploy the later version",
         )
-    refused = [each for each in changes if not runs_before(each, table)]
+    moves = find_moves(table, revision.design, declared, renames_in(changes))
+    refused = [each for each in changes if not runs_before(each, table, moves)]
+    writes_former = True
     if target is not None and not item_changes(target, declared, name):
+        waiting = waits_for_items(changes, moves)
         if state is not None and state.command == "apply" and state.has_stopped_programs:
-            refused = [each for each in changes if not runs_in_transition(each)]
+            refused, writes_former = waiting, False
         _refuse(
             name,
             refused,
             "is being migrated to the version of the design that this program declares, and is not "
             "ready yet",
             "Wait until the step `await-programs` is done: tablewright migrate status DESIGN TARGET"
-            if all(map(runs_in_transition, refused))
+            if not waiting
             else "Wait until the migration has ended: tablewright migrate status DESIGN TARGET",
         )
     else:
@@ -221,7 +242,10 @@ def admit(table: TableMap, name: str, revision: Revision) -> Admission:
             "is not prepared for the version of the design that this program declares",
             "See what the change needs, and carry it out: tablewright migrate plan DESIGN TARGET",
         )
-    return _in_transition(table, name, revision.design, declared, changes)
+    found = _in_transition(table, name, revision.design, declared, changes)
+    if found.transition is None:
+        return found
+    return replace(found, transition=replace(found.transition, writes_former=writes_former))
 
 
 def _until_completed(
@@ -255,9 +279,7 @@ def _transition(
     *,
     is_prepared: bool = False,
 ) -> Transition:
-    renames = renames_in(changes)
-    keys = key_changes(stored, declared, renames)
-    rewriter = Rewriter(table, renames, keys, keeps_former=True)
+    rewriter = Rewriter(table, stored, declared, renames_in(changes), keeps_former=True)
     return Transition(table, name, rewriter, is_prepared=is_prepared)
 
 

@@ -7,7 +7,7 @@ problem raises an error and leaves the migration where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -33,7 +33,10 @@ from tablewright.plan.migration.awaiting import (
     awaited,
     is_reached,
 )
-from tablewright.plan.migration.orphans import delete_orphans, find_orphans
+from tablewright.plan.migration.new_keys import NewKeys
+from tablewright.plan.migration.orphans import delete_orphans
+from tablewright.plan.migration.problems import ProblemItems
+from tablewright.plan.migration.renames import Renames
 from tablewright.plan.migration.revision import (
     Command,
     Executor,
@@ -53,8 +56,10 @@ from tablewright.values import Item
 
 #: How often `verify` reads the table before it takes old programs for still running.
 VERIFY_PASSES = 3
-#: How many items that cannot be carried over a message lists.
-LISTED = 20
+
+
+#: After how many duplicates `check` ends.
+LISTED_DUPLICATES = 1_000
 
 
 class MigrationProgress(Struct, frozen=True):
@@ -111,6 +116,33 @@ class Work(Struct, frozen=True):
     #: The types of items that are renamed.
     former_types: frozenset[str] = frozenset()
 
+    def require(self, changes: Sequence[DesignChange], steps: Sequence[MigrationStep]) -> None:
+        """Raise MigrationRefused unless these changes and steps were planned."""
+        if (tuple(changes), tuple(steps)) != (self.changes, self.steps):
+            raise MigrationRefused(
+                f"the table {self.found.name!r} was changed after this plan was made: other steps "
+                "are needed now. Nothing was changed; make a new plan: tablewright migrate plan "
+                "DESIGN TARGET"
+            )
+
+
+def no_work(command: Command, version: Version, found: TableDescription) -> Work:
+    """Return the work of a command that is done already.
+
+    So a command can be repeated if its last response was lost.
+    """
+    design, renames = version.design, Renames()
+    rewriter = Rewriter(version.table, design, design, renames)
+    leftovers = Leftovers(design, design, renames)
+    return Work(command, version, (), (), rewriter, leftovers, design, None, found, design)
+
+
+def under_way(name: str, command: str) -> MigrationRefused:
+    return MigrationRefused(
+        f"another command changes the table {name!r} and is not finished; continue it: tablewright "
+        f"migrate {command}"
+    )
+
 
 class StepRun:
     """Carries out the steps of one run."""
@@ -153,7 +185,7 @@ class StepRun:
                 yield from self._await(step)
             case "check":
                 yield from self._check(step)
-            case "await-programs":
+            case "await-programs" | "await-new-keys":
                 yield from self._executor.wait_for_programs(self._program_seconds)
             case "create-index":
                 wanted = [each for each in structure.global_indexes if each.name == step.part]
@@ -217,12 +249,12 @@ class StepRun:
         if is_removed or self._useless.get(item_identity(self._table.key(item))) == item:
             return ItemRewrite(item, {}, sorted({*item} - {*self._table.attributes}))
         entity, made = rewriter.entity_of(item), rewriter.change(item)
-        names = [] if entity is None else leftovers.attributes_of(entity, item)
+        names = leftovers.attributes_of(entity, item)
         if not names:
             return made
-        values = ({} if made is None else made.values) | dict.fromkeys(names)
-        watched = {*(() if made is None else made.watched), *names}
-        return ItemRewrite(item, values, sorted(watched))
+        made = made or ItemRewrite(item, {}, [])
+        watched = sorted({*made.watched, *names})
+        return replace(made, values=made.values | dict.fromkeys(names), watched=watched)
 
     def _delete_orphans(self, step: MigrationStep, items: Iterable[Item]) -> Steps[int]:
         """Delete the sentinels of a page whose items do not have the value; return how many."""
@@ -237,13 +269,17 @@ class StepRun:
                 for item in found
                 if kind_by_key(table, item).unique is None
             }
-        orphans = yield from find_orphans(table, found, self._work.rewriter, self._context)
-        return (yield from delete_orphans(orphans, self._fence(), self._context))
+        return (
+            yield from delete_orphans(
+                table, found, self._work.rewriter, self._fence(), self._context
+            )
+        )
 
     def _check(self, step: MigrationStep) -> Steps[None]:
         """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
-        problems: list[str] = []
-        count = items = 0
+        problems = ProblemItems(self._table)
+        items = 0
+        new_keys = NewKeys(self._table, self._executor.name, self._work.rewriter)
         reservations = Reservations(
             step.name, self._pace, dry_run=True, rewrite=self._rewrite_claimed
         )
@@ -254,32 +290,29 @@ class StepRun:
             for item in page.items:
                 try:
                     found = self._work.rewriter.rewrite(item)
-                    claims += [] if found is None else claims_of(*found)
+                    if found is not None:
+                        claims += claims_of(*found)
+                        new_keys.add(item, *found)
                 except UnreadableItem as error:
-                    count += 1
-                    problems += [str(error)] * (len(problems) < LISTED)
+                    problems.add(error)
+            for each in (yield from new_keys.find_taken(self._context)):
+                problems.add(each)
             yield from self._reserve(reservations, claims)
             items += page.scanned_count
             self._report(step, items, 0)
             yield from self._executor.save(self.state)
             last = page.last_evaluated_key
-            if last is None:
+            if last is None or len(reservations.duplicates) >= LISTED_DUPLICATES:
                 break
-        if count:
-            listed = "\n  ".join(problems)
-            more = f"\n  and {count - len(problems)} more" if count > len(problems) else ""
-            items_text = "1 item" if count == 1 else f"{count} items"
-            raise MigrationRefused(
-                f"{items_text} of the table {self._executor.name!r} cannot be carried over; "
-                f"nothing was changed:\n  {listed}{more}\n"
-                "Change these items, or what the design declares for them: attr(fill=…) or "
-                "renamed_when=…"
-            )
+        if problems:
+            raise problems.refusal(self._executor.name)
         self._refuse_duplicates(reservations)
 
     def _refuse_duplicates(self, reservations: Reservations) -> None:
         if reservations.duplicates:
             listed = "\n  ".join(map(str, reservations.duplicates))
+            if len(reservations.duplicates) >= LISTED_DUPLICATES:
+                listed += "\n  perhaps more: the check has ended here"
             raise DuplicateValues(
                 f"items of the table {self._executor.name!r} share values that must be unique:\n"
                 f"  {listed}\n"

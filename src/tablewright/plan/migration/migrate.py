@@ -38,9 +38,18 @@ from tablewright.plan.migration.admission import (
     ending_changes,
     item_changes,
     runs_before,
+    waits_for_items,
 )
-from tablewright.plan.migration.executing import Report, StepRun, Version, Work
-from tablewright.plan.migration.key_changes import key_changes, refuse_unreadable_keys
+from tablewright.plan.migration.executing import (
+    Report,
+    StepRun,
+    Version,
+    Work,
+    no_work,
+    under_way,
+)
+from tablewright.plan.migration.key_changes import refuse_unreadable_keys
+from tablewright.plan.migration.moves import refuse_moves
 from tablewright.plan.migration.renames import refuse_renames, renames_in
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
@@ -57,6 +66,7 @@ from tablewright.plan.migration.steps import (
     MigrationStep,
     apply_steps,
     clean_steps,
+    filled_in_place,
     refuse_unsupported,
     unfilled,
     with_await,
@@ -95,10 +105,14 @@ class MigrationPlan(Struct, frozen=True):
     removes: tuple[str, ...] = ()
     #: The attributes that become required and have no `fill=`: `Order.email`.
     unfilled: tuple[str, ...] = ()
+    #: The attributes of both versions that get values by `fill=`; a rollback keeps these values.
+    filled_in_place: tuple[str, ...] = ()
     #: The step at which an interrupted migration continues; 0: it has not begun.
     done: int = 0
     #: The changes with which programs of the new version may run beside those of the old one.
     runs_before: tuple[DesignChange, ...] = ()
+    #: The changes with which they wait until all items are rewritten.
+    waits_for_items: tuple[DesignChange, ...] = ()
 
 
 #: What a step raises that finds a problem; another run may begin at once.
@@ -129,6 +143,7 @@ class Migration(Plan[MigrationReport]):
         lease_seconds: float = LEASE_SECONDS,
         program_seconds: float | None = None,
         by_template: bool = False,
+        plan: MigrationPlan | None = None,
     ) -> None:
         self._version = version
         self._table = version.table
@@ -138,6 +153,7 @@ class Migration(Plan[MigrationReport]):
         self._lease_seconds = lease_seconds
         self._program_seconds = program_seconds
         self._by_template = by_template
+        self._plan = plan
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._table.entities)
@@ -157,7 +173,8 @@ class Migration(Plan[MigrationReport]):
     def _run(self, context: Context, pace: Pace) -> Steps[MigrationReport]:
         name = context.name_of(self._table)
         revision, found = yield from read_state(self._table, name)
-        self._work(revision, found)  # refuse before anything is written
+        if not self._work(revision, found).steps:  # or refuse, before anything is written
+            return MigrationReport(name)
         executor = yield from acquire(self._table, name, lease_seconds=self._lease_seconds)
         try:
             return (yield from self._run_as(executor, context, pace))
@@ -172,6 +189,8 @@ class Migration(Plan[MigrationReport]):
         if not work.steps:
             yield from executor.release()
             return MigrationReport(executor.name)
+        if self._plan is not None:
+            work.require(self._plan.changes, self._plan.steps)
         limit = RateLimit(self._units_per_second)
         run = StepRun(
             work,
@@ -251,10 +270,16 @@ def plan_of(work: Work, revision: Revision) -> MigrationPlan:
         work.found.state.size,
         () if work.command == "apply" else work.leftovers.lost_values,
         unfilled(work.changes, work.version.table) if work.command == "apply" else (),
+        filled_in_place(work.changes, work.version.table) if work.command == "apply" else (),
         0 if work.state is None else work.state.done,
-        tuple(each for each in work.changes if runs_before(each, work.version.table))
+        tuple(
+            each
+            for each in work.changes
+            if runs_before(each, work.version.table, work.rewriter.moves)
+        )
         if work.command == "apply"
         else (),
+        tuple(waits_for_items(work.changes, work.rewriter.moves)),
     )
 
 
@@ -265,7 +290,7 @@ class Apply(Migration):
         version, design = self._version, self._version.design
         state = revision.state
         if state is not None and state.command != "apply":
-            raise _under_way(found.name, state.command)
+            raise under_way(found.name, state.command)
         if revision.target is not None and version_changes(found.name, revision.target, design):
             raise MigrationRefused(
                 f"the table {found.name!r} is being migrated to another version of the design; "
@@ -282,10 +307,10 @@ class Apply(Migration):
                 for each in apply_steps(since, version.structure, found)
                 if each.name in ("verify", "switch")
             ]
-            renames = renames_in(since)
-            keys = key_changes(revision.previous, design, renames)
-            rewriter = Rewriter(version.table, renames, keys, keeps_new=True, keeps_former=True)
-            previous = revision.previous
+            renames, previous = renames_in(since), revision.previous
+            rewriter = Rewriter(
+                version.table, previous, design, renames, keeps_new=True, keeps_former=True
+            )
         else:
             if changes and revision.previous is not None:
                 raise MigrationRefused(
@@ -296,14 +321,14 @@ class Apply(Migration):
             if not changes and [each.name for each in steps] == ["switch"]:
                 steps = []
             renames, previous = renames_in(changes), stored
-            keys = key_changes(stored, design, renames)
+            rewriter = Rewriter(version.table, stored, design, renames, keeps_former=True)
             refuse_renames(version.table, stored, changes, renames)
-            refuse_unreadable_keys(version.table, keys)
+            refuse_unreadable_keys(version.table, rewriter.keys)
+            refuse_moves(version.table, rewriter.moves)
             ending = ending_changes(found.name, previous, design)
             if steps and ending:
                 is_rolling = all(runs_before(each, version.table) for each in ending)
                 steps = with_await(steps, until_verify=is_rolling)
-            rewriter = Rewriter(version.table, renames, keys, keeps_former=True)
         return Work(
             "apply",
             version,
@@ -333,6 +358,8 @@ class Rollback(Migration):
             )
         old = revision.previous or revision.design
         new = revision.design if revision.previous is not None else revision.target
+        if new is None and not version_changes(found.name, old, version.design):
+            return no_work("rollback", version, found)
         if new is None:
             raise MigrationRefused(
                 f"the table {found.name!r} has no migration that can be undone: none was begun, or "
@@ -342,8 +369,8 @@ class Rollback(Migration):
         if version_changes(found.name, old, version.design):
             raise MigrationRefused(
                 f"a rollback of the table {found.name!r} takes the version of the design that it "
-                "had before the migration, because it composes its keys again; check that revision "
-                "out, and run the command with it"
+                "had before the migration, because it composes its keys again: tablewright migrate "
+                "rollback DESIGN@REVISION TARGET, or check that revision out"
             )
         changes = version_changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
@@ -369,12 +396,7 @@ class Rollback(Migration):
             tuple(changes),
             state.steps if is_begun and state is not None else tuple(steps),
             # Before the items were prepared, only old programs wrote: their values are newer.
-            Rewriter(
-                version.table,
-                renames,
-                key_changes(new, old, renames),
-                keeps_new=revision.previous is None,
-            ),
+            Rewriter(version.table, new, old, renames, keeps_new=revision.previous is None),
             leftovers,
             version.design,
             None,
@@ -399,19 +421,15 @@ class Complete(Migration):
     def _work(self, revision: Revision, found: TableDescription) -> Work:
         version, state = self._version, revision.state
         if state is not None and state.command != "complete":
-            raise _under_way(found.name, state.command)
+            raise under_way(found.name, state.command)
         old = revision.previous
-        if old is None:
-            raise MigrationRefused(
-                f"the table {found.name!r} has no migration to complete: none was applied, or the "
-                "last one is completed or undone already; see: tablewright migrate status DESIGN "
-                "TARGET"
-            )
         if version_changes(found.name, revision.design, version.design):
             raise MigrationRefused(
                 f"the items of the table {found.name!r} are prepared for another version of the "
-                "design; run the command with that version"
+                "design; run the command with that version, or `migrate apply` with this one"
             )
+        if old is None:
+            return no_work("complete", version, found)
         changes = version_changes(found.name, old, version.design)
         renames = renames_in(changes)
         leftovers = Leftovers(old, version.design, renames)
@@ -433,12 +451,7 @@ class Complete(Migration):
             version,
             tuple(changes),
             tuple(steps) if state is None else state.steps,
-            Rewriter(
-                version.table,
-                renames,
-                key_changes(old, version.design, renames),
-                keeps_new=True,
-            ),
+            Rewriter(version.table, old, version.design, renames, keeps_new=True),
             leftovers,
             version.design,
             None,
@@ -449,13 +462,6 @@ class Complete(Migration):
             deletes_removed=self._deletes_removed,
             former_types=frozenset(renames.targets),
         )
-
-
-def _under_way(name: str, command: str) -> MigrationRefused:
-    return MigrationRefused(
-        f"another command changes the table {name!r} and is not finished; continue it: tablewright "
-        f"migrate {command}"
-    )
 
 
 def as_found(design: TableDesign, found: TableDescription) -> TableDesign:

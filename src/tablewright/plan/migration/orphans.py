@@ -28,6 +28,7 @@ from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.writes.action import Action, RetryWrite, always_retry, send_or_retry
 from tablewright.plan.writes.effect import named_key, names_owner, unique_names
 from tablewright.plan.writes.guard import WriteExpressions, stored_values
+from tablewright.plan.writes.write import wait_for_writers
 from tablewright.values import Item
 
 #: How many sentinels are deleted in one transaction: each takes two actions, the fence takes one.
@@ -57,7 +58,7 @@ class Orphan(Struct, frozen=True):
         ]
 
 
-def find_orphans(
+def _find(
     table: TableMap, sentinels: Iterable[Item], rewriter: Rewriter, context: Context
 ) -> Steps[list[Orphan]]:
     """Return the sentinels with a key of this version whose item does not have the value."""
@@ -83,18 +84,45 @@ def find_orphans(
     return orphans
 
 
-def delete_orphans(orphans: list[Orphan], fence: Action, context: Context) -> Steps[int]:
-    """Delete orphans that are still such; return how many were deleted."""
-    deleted = 0
-    for at in range(0, len(orphans), _TOGETHER):
-        group = orphans[at : at + _TOGETHER]
-        owners = {item_identity(each.owner_key) for each in group}
-        if len(owners) == len(group) and (yield from _delete(group, fence, context)):
-            deleted += len(group)
-            continue
-        for each in group:
-            deleted += yield from _delete([each], fence, context)
+def delete_orphans(
+    table: TableMap,
+    sentinels: Iterable[Item],
+    rewriter: Rewriter,
+    fence: Action,
+    context: Context,
+) -> Steps[int]:
+    """Delete the sentinels of no item, until there are none among these; return how many were."""
+    name, deleted, attempt = context.name_of(table), 0, 0
+    orphans = yield from _find(table, sentinels, rewriter, context)
+    while orphans:
+        kept: list[Orphan] = []
+        for at in range(0, len(orphans), _TOGETHER):
+            kept += yield from _delete_all(orphans[at : at + _TOGETHER], fence, context)
+        deleted += len(orphans) - len(kept)
+        if not kept:
+            break
+        attempt += 1
+        yield from wait_for_writers(
+            attempt,
+            f"other programs changed unique values in the table {name!r} {attempt} times in a row "
+            "while sentinels of values that no item has were deleted; run the command again",
+        )
+        keys = [(name, table.key(each.sentinel)) for each in kept]
+        found = yield from read_batch(context, keys, consistent=True)
+        orphans = yield from _find(table, found.values(), rewriter, context)
     return deleted
+
+
+def _delete_all(group: list[Orphan], fence: Action, context: Context) -> Steps[list[Orphan]]:
+    """Delete orphans together, or one by one; return those that have changed."""
+    owners = {item_identity(each.owner_key) for each in group}
+    if len(owners) == len(group) and (yield from _delete(group, fence, context)):
+        return []
+    kept: list[Orphan] = []
+    for each in group:
+        if not (yield from _delete([each], fence, context)):
+            kept.append(each)  # noqa: PERF401  # a yield
+    return kept
 
 
 def _delete(orphans: list[Orphan], fence: Action, context: Context) -> Steps[bool]:

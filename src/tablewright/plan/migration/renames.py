@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -32,6 +32,7 @@ from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.variants import VariantsMap
+from tablewright.plan.migration.recoding import is_recoded, refuse_ambiguous_codec
 from tablewright.values import Item
 
 #: The attribute of an item of a merged entity that has its former type.
@@ -39,6 +40,7 @@ FORMER_TYPE = "$former_type"
 #: The kinds of change that give items another type.
 TYPE_CHANGES = frozenset({"entity-renamed", "entity-split", "entity-merged"})
 RETYPED = frozenset({"attribute-narrowed", "attribute-retyped", "attribute-widened"})
+FORM_CHANGES = RETYPED | {"choice-added", "choice-removed"}
 #: The types of an item in the source and in the target.
 TypePair: TypeAlias = tuple[str, str]
 plain = converter(Any, "a stored item").decode
@@ -55,6 +57,8 @@ class Renames(Struct, frozen=True, dict=True):
     uniques: Mapping[str, str] = {}
     #: The renamed attributes whose values have another type, too.
     retyped: Mapping[TypePair, frozenset[str]] = {}
+    #: The type in the source of each attribute whose type has changed, by its name in the target.
+    former_types: Mapping[TypePair, Mapping[str, str]] = {}
     #: The types in the target whose items can have a former type, because they are or were merged.
     merged: frozenset[str] = frozenset()
 
@@ -91,6 +95,7 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
     merged = [each for each in changes if each.kind.name == "entity-merged"]
     others = {(*pair_of(each, pairs), each.part) for each in changes if each.kind.name in RETYPED}
     attributes: dict[TypePair, dict[str, str]] = {}
+    former_types: dict[TypePair, dict[str, str]] = {}
     retyped: dict[TypePair, frozenset[str]] = {}
     for each in changes:
         if each.kind.name == "attribute-renamed":
@@ -102,6 +107,15 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
             attributes.setdefault(pair, {})[name] = former
             if is_retyped:
                 retyped[pair] = retyped.get(pair, frozenset()) | {name}
+    for each in changes:
+        if each.kind.name in FORM_CHANGES:
+            (old, new), name, before = pair_of(each, pairs), each.part, each.before
+            if reverse:
+                old, new, before = new, old, each.after
+                names = {was: now for now, was in attributes.get((old, new), {}).items()}
+                name = names.get(each.part, each.part)
+            is_type = each.kind.name in RETYPED
+            former_types.setdefault((old, new), {})[name] = before if is_type else "choice"
     uniques = {each.before: each.after for each in changes if each.kind.name == "unique-renamed"}
     if reverse:
         pairs = frozenset((new, old) for old, new in pairs)
@@ -111,6 +125,7 @@ def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Ren
         attributes,
         uniques,
         retyped,
+        former_types,
         frozenset(each.before if reverse else each.after for each in merged),
     )
 
@@ -124,12 +139,24 @@ def pair_of(change: DesignChange, pairs: Iterable[TypePair]) -> TypePair:
 # -- which type an item gets -----------------------------------------------------------------------
 
 
+class Matching(Protocol):
+    """The former key of an entity."""
+
+    def matches(self, item: Item) -> bool:
+        """Return whether an item can have it."""
+        ...
+
+
 class TypeChoice:
     """Says which entity of the target version an item belongs to."""
 
-    def __init__(self, table: TableMap, renames: Renames) -> None:
+    def __init__(
+        self, table: TableMap, renames: Renames, formers: Mapping[TypePair, Matching]
+    ) -> None:
+        """Make a choice; `formers` are the keys by which items without a type are recognized."""
         self._table = table
         self._renames = renames
+        self._formers = formers
         self._by_type = {entity.type_name: entity for entity in table.entities}
 
     def choose(self, item: Item) -> tuple[EntityMap, str] | None:
@@ -143,7 +170,12 @@ class TypeChoice:
             for source in self._renames.targets:
                 if item[name] == self._table.type_value(source):
                     return self._target(source, item), source
-        found = self._table.identify(item).stored
+        kind = self._table.identify(item)
+        if kind.is_unknown:
+            for (source, target), former in self._formers.items():
+                if former.matches(item):
+                    return self._by_type[target], source
+        found = kind.stored
         if found is None:
             return None
         entity = found.kind_of(item)
@@ -211,6 +243,7 @@ def refuse_renames(
     """Raise MigrationRefused for renames that cannot be carried out, or not be undone."""
     _refuse_unknown_names(table, old)
     _refuse_overwritten_texts(table, old, changes, renames)
+    _refuse_ambiguous_codecs(table, changes, renames)
     _refuse_reserved_name(table, old, renames)
 
 
@@ -312,3 +345,17 @@ def _refuse_overwritten_texts(
             f"{listed}\n"
             "Store the new values under another name, and say so: attr(renamed_from=…, fill=…)"
         )
+
+
+def _refuse_ambiguous_codecs(
+    table: TableMap, changes: Iterable[DesignChange], renames: Renames
+) -> None:
+    """Raise MigrationRefused if a value does not show which of two codecs has written it."""
+    entities = {entity.type_name: entity for entity in table.entities}
+    for each in changes:
+        pair = pair_of(each, renames.pairs)
+        if each.kind.name not in RETYPED or each.part in renames.attributes.get(pair, ()):
+            continue
+        for attribute in entities[each.entity].attributes.values():
+            if attribute.stored == each.part and is_recoded(attribute, each.before):
+                refuse_ambiguous_codec(attribute, each.before, str(each))

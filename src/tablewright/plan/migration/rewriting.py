@@ -10,6 +10,7 @@
     a required part of keys      the value of `fill=`, if no key of the item contains it
     keys in indexes              those that its values give; an attribute that is a key itself gets
                                  its default, if the item has none
+    a primary key of its values  it is put under that key, and deleted under the former one
     what only one version has    stays; `clean` removes it
 
 This module must not know how items are read and written.
@@ -32,42 +33,53 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
-from tablewright.plan.migration.key_changes import IndexKeyChanges
+from tablewright.plan.migration.key_changes import IndexKeyChanges, key_changes
+from tablewright.plan.migration.moves import FormerKey, find_moves
+from tablewright.plan.migration.recoding import is_recoded, recode
 from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
-from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
+from tablewright.plan.writes.guard import WriteExpressions, stored_values
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
 
 class ItemRewrite(Struct, frozen=True):
-    """What a migration writes to one item: attributes to set and to remove, or its deletion."""
+    """What a migration writes to one item: attributes to set and to remove, a move, or a deletion.
+
+    An item that moves has other values for attributes of its key.
+    """
 
     item: Item
     #: The new values; None removes an attribute. Empty: the item is deleted.
     values: dict[str, Value | None]
     #: The attributes that must be as they were read.
     watched: list[str]
+    is_move: bool = False
 
     def apply(self) -> Item:
         """Return the item as it is after the write."""
         changed = {**self.item, **self.values}
         return {name: value for name, value in changed.items() if value is not None}
 
-    def action(self, table: TableMap, name: str) -> dict[str, Any]:
-        """Return the action of a transaction."""
+    def actions(self, table: TableMap, name: str) -> list[dict[str, Any]]:
+        """Return the actions of a transaction: one, or the deletion and the put of a move."""
         expressions = WriteExpressions()
         expressions.require_exists(table)
         expressions.require_unchanged(stored_values(self.item, self.watched))
+        body = {"TableName": name, "Key": table.key(self.item)}
+        if self.is_move:
+            absent = WriteExpressions()
+            absent.require_not_exists(table)
+            put = absent.add_to({"TableName": name, "Item": self.apply()})
+            return [{"Delete": expressions.add_to(body)}, {"Put": put}]
         for attribute, value in self.values.items():
             expressions.update.set_or_remove(attribute, value)
-        body = {"TableName": name, "Key": table.key(self.item)}
-        return {"Update" if self.values else "Delete": expressions.add_to(body)}
+        return [{"Update" if self.values else "Delete": expressions.add_to(body)}]
 
     def changes_row_of(self, index: IndexDescription) -> bool:
         """Return whether an index gets, changes or loses a row."""
         old = self.item
         is_new = bool(self.values) and index.contains(self.apply())
-        if index.contains(old) != is_new:
+        if index.contains(old) != is_new or (is_new and self.is_move):
             return True
         names = {*(key.name for key in index.keys), *index.projection.include}
         return is_new and any(
@@ -88,25 +100,32 @@ class Rewriter:
     def __init__(
         self,
         table: TableMap,
+        source: TableDesign,
+        target: TableDesign,
         renames: Renames,
-        keys: Mapping[TypePair, IndexKeyChanges],
         *,
         keeps_new: bool = False,
         keeps_former: bool = False,
     ) -> None:
-        """Make a rewriter; with `keeps_new`, a value under the new name is newer than the old one.
+        """Make a rewriter from one version to another, which `table` is.
 
-        Before the items are prepared, only programs of the old version write them; afterwards,
-        only programs of the new one. With `keeps_former`, items of a merged entity get their former
-        type, for a rollback.
+        With `keeps_new`, a value under the new name is newer than the old one: before the items are
+        prepared, only programs of the old version write them; afterwards, only programs of the new
+        one. With `keeps_former`, items of a merged entity get their former type, for a rollback.
         """
         self._table = table
         self._renames = renames
-        self._keys = keys
+        self.keys: Mapping[TypePair, IndexKeyChanges] = key_changes(source, target, renames)
+        self.moves: Mapping[TypePair, FormerKey] = find_moves(table, source, target, renames)
         self._keeps_new = keeps_new
         self._keeps_former = keeps_former
-        self._choice = TypeChoice(table, renames)
+        self._choice = TypeChoice(table, renames, self.moves)
         self._watched: dict[EntityMap, list[str] | None] = {}
+
+    def former_keys(self, key: Item) -> list[Item]:
+        """Return the other keys under which the item with a key may be stored."""
+        found = (each.of(key) for each in self.moves.values() if each.follows)
+        return [each for each in found if each is not None and each != key]
 
     def entity_of(self, item: Item) -> EntityMap | None:
         """Return the entity of an item in the target version; None if it is not rewritten.
@@ -130,6 +149,8 @@ class Rewriter:
             pair = source, entity.type_name
             wanted = self._carried(entity, item, pair)
             wanted = entity.rekey(wanted, self._values(entity, wanted, item, pair))
+        if pair in self.moves and self.moves[pair].matches(item):
+            return entity, wanted
         # An item keeps its key in the table, also one that is spelled in another way.
         return entity, wanted | self._table.key(item)
 
@@ -139,8 +160,7 @@ class Rewriter:
         try:
             yield
         except (InvalidValue, UnreadableItem) as error:
-            shown = f"the item with {key_text(self._table.key(item))}"
-            raise UnreadableItem(f"{error} ({shown})", item=item) from None
+            raise self._table.unreadable(error, item) from None
 
     def view(self, item: Item) -> Item:
         """Return an item or a sentinel as the target version stores it; others unchanged.
@@ -173,6 +193,10 @@ class Rewriter:
             return None
         names = sorted({*item, *wanted})
         values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
+        if self._table.key(wanted) != self._table.key(item):  # the whole item is written
+            declared = {each.stored for each in entity.attributes.values()}
+            watched = {*item, *declared} - {*self._table.attributes}
+            return ItemRewrite(item, values, sorted(watched), is_move=True)
         watched = {*self.watched(entity, item), *values}
         return ItemRewrite(item, values, sorted(watched - {*self._table.attributes}))
 
@@ -202,9 +226,12 @@ class Rewriter:
         if self._keeps_former and pair[0] and entity.type_name in self._renames.merged:
             wanted[FORMER_TYPE] = {"S": pair[0]}
         for name, former in self._renames.attributes.get(pair, {}).items():
-            if former in item and not (self._keeps_new and name in item):
+            # A former key attribute has the new key, once the item has moved.
+            keeps_new = self._keeps_new or former in self._table.attributes
+            if former in item and not (keeps_new and name in item):
                 is_retyped = name in self._renames.retyped.get(pair, ())
                 wanted[name] = _moved(entity, item, name, former, is_retyped=is_retyped)
+        self._recode(entity, wanted, item, pair)
         for attribute in entity.attributes.values():
             is_stored = attribute.fill is not None and not attribute.is_key_only
             if is_stored and not _is_readable(attribute, wanted):
@@ -215,18 +242,33 @@ class Rewriter:
                 wanted |= {} if value is None else {attribute.stored: value}
         return wanted
 
+    def _recode(self, entity: EntityMap, wanted: Item, item: Item, pair: TypePair) -> None:
+        """Store the values whose codec has changed as the target version does."""
+        before = self._renames.former_types.get(pair, {})
+        for attribute in entity.attributes.values() if before else ():
+            name = attribute.stored
+            if name not in before or name not in wanted or not is_recoded(attribute, before[name]):
+                continue
+            former = self._renames.attributes.get(pair, {}).get(name)
+            is_moved = former in item and wanted[name] == item[former]
+            value = recode(attribute, wanted[name], before[name], is_moved=is_moved)
+            if value is not None:
+                wanted[name] = value
+
     def _values(
         self, entity: EntityMap, wanted: Item, item: Item, pair: TypePair
     ) -> dict[str, Any]:
         """Return the values of an item; those that are only in keys by keys of both versions."""
-        changed = self._keys[pair].changed if pair in self._keys else ()
+        changed = self.keys[pair].changed if pair in self.keys else ()
         unread = {key for _, key in entity.only_in_indexes if key in changed}
         values = entity.values({name: wanted[name] for name in wanted if name not in unread})
         for name, _ in entity.only_in_indexes:
             attribute = entity.attributes[name]
             if values[name] is None and not attribute.may_be_absent:
                 if attribute.fill is None:
-                    raise UnreadableItem(f"{entity.name}.{name}: no key of the item contains it")
+                    where = f"{entity.name}.{name}"
+                    problem = f"{where}: no key of the item contains it"
+                    raise UnreadableItem(problem, where=where)
                 values[name] = _filled(attribute, item)
                 attribute.converter.encode(values[name])  # only the declared type
         return values
@@ -236,7 +278,10 @@ class Rewriter:
         if entity not in self._watched:
             self._watched[entity] = self._read_by(entity)
         names = self._watched[entity]
-        return sorted({*item} - {*self._table.attributes}) if names is None else names
+        return self._all_of(item) if names is None else names
+
+    def _all_of(self, item: Item) -> list[str]:
+        return sorted({*item} - {*self._table.attributes})
 
     def _read_by(self, entity: EntityMap) -> list[str] | None:
         """Return the stored attributes that an item is computed from; None: perhaps all."""
@@ -246,6 +291,11 @@ class Rewriter:
         names = {name for key in entity.index_keys for name in key.composed}
         depends = {name for key in entity.index_keys for name in key.depends_on}
         stored = {each.stored for each in entity.attributes.values() if each.fill is not None}
+        stored |= {
+            name
+            for source in self._renames.sources_of(entity.type_name)
+            for name in self._renames.former_types.get((source, entity.type_name), ())
+        }
         stored |= {
             entity.attributes[name].stored
             for name in depends
@@ -301,7 +351,7 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
     try:
         return fill(plain({"M": item})) if callable(fill) else fill
     except Exception as error:  # the caller's function
-        problem = f"{attribute.name}: fill= raised {type(error).__name__}: {error}"
+        problem = f"{attribute.converter.where}: fill= raised {type(error).__name__}: {error}"
         raise InvalidValue(problem) from error
 
 
@@ -352,6 +402,12 @@ class Leftovers:
             if after[target].uniques.get(renames.uniques.get(name, name)) != unique
             for each in (name, renames.uniques.get(name, name))
         )
+        #: The attributes that only the old version keeps in sentinels, by the types of these.
+        self._in_sentinels = {
+            name: frozenset(former[name].keeps) - frozenset(unique.keeps)
+            for name, unique in kept.items()
+            if name in former
+        }
         #: Those that programs of the old version do not keep.
         self._new_sentinels = frozenset(
             name for name, unique in kept.items() if former.get(name) != unique
@@ -362,12 +418,21 @@ class Leftovers:
 
     def __bool__(self) -> bool:
         return bool(
-            any(self._attributes.values()) or self.removed_entities or self._former_sentinels
+            any(self._attributes.values())
+            or any(self._in_sentinels.values())
+            or self.removed_entities
+            or self._former_sentinels
         )
 
-    def attributes_of(self, entity: EntityMap, item: Item) -> list[str]:
-        """Return the attributes of an item that only the old version needs."""
-        return sorted(self._attributes.get(entity.type_name, frozenset()) & {*item})
+    def attributes_of(self, entity: EntityMap | None, item: Item) -> list[str]:
+        """Return the attributes of an item that only the old version needs.
+
+        Without an entity, the item may be a sentinel.
+        """
+        if entity is not None:
+            return sorted(self._attributes.get(entity.type_name, frozenset()) & {*item})
+        kept = (self._in_sentinels.get(each, frozenset()) for each in self._types(item))
+        return sorted(frozenset().union(*kept) & {*item})
 
     def is_of_removed_entity(self, item: Item) -> bool:
         """Return whether an item is of an entity that only the old version has, or its sentinel."""

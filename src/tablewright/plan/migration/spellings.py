@@ -21,7 +21,7 @@ rewritten between two pages can be in both of them, or in none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -184,14 +184,25 @@ def _of_partition(
 # -- reads -----------------------------------------------------------------------------------------
 
 
+class FormerPartition(Protocol):
+    """The partition key that items had in the version before."""
+
+    def former(self, value: Value) -> Value | None:
+        """Return it for a declared partition key; None if no such item has that key."""
+        ...
+
+
 def query_both(
-    request: QueryRequest, spellings: Iterable[Spelling], table: TableMap, rewriter: Rewriter
+    request: QueryRequest,
+    spellings: Iterable[FormerPartition],
+    table: TableMap,
+    rewriter: Rewriter,
 ) -> Steps[dict[str, Any]]:
-    """Read a page of an index in both spellings; the items are as the declared version has them."""
+    """Read a page in both spellings; the items are as the declared version has them."""
     condition = request.selection.condition
     assert condition is not None
     rows = _Rows(request, table)
-    (name,) = rows.index.partition
+    (name,) = rows.partition
     formers = [each.former(condition.equal[name]) for each in spellings]
     former_items: list[Item] = []
     for value in [each for at, each in enumerate(formers) if each and each not in formers[:at]]:
@@ -227,7 +238,7 @@ def query_both(
 
 
 def _read_all(request: QueryRequest, condition: KeyCondition) -> Steps[list[Item]]:
-    """Return all items of a partition of the same index."""
+    """Return all items of a partition of the same table or index."""
     members = {name: each for name, each in request.members.items() if name not in _OF_A_PAGE}
     whole = QueryRequest("Query", members, Selection(condition))
     found: list[Item] = []
@@ -240,10 +251,17 @@ def _read_all(request: QueryRequest, condition: KeyCondition) -> Steps[list[Item
 
 
 class _Rows:
-    """The rows of an index that a request reads, in their order."""
+    """The rows of a table or an index that a request reads, in their order."""
 
     def __init__(self, request: QueryRequest, table: TableMap) -> None:
-        self.index = table.indexes[request.members["IndexName"]]
+        index = request.members.get("IndexName")
+        first, second = table.attributes
+        self.partition: tuple[str, ...] = (first,)
+        self.sort: tuple[str, ...] = () if second is None else (second,)
+        if index is not None:
+            self.partition = table.indexes[index].partition
+            self.sort = table.indexes[index].sort
+        self._attributes = self.partition + self.sort
         self.is_descending = request.members.get("ScanIndexForward") is False
         self._table = table
         self._start = request.members.get("ExclusiveStartKey")
@@ -254,12 +272,12 @@ class _Rows:
 
     def have_same_keys(self, one: Item, other: Item) -> bool:
         """Return whether two forms of an item have the same row."""
-        return all(one.get(name) == other.get(name) for name in self.index.attributes)
+        return all(one.get(name) == other.get(name) for name in self._attributes)
 
     def is_wanted(self, item: Item) -> bool:
         """Return whether an item has a row that the request asks for."""
         assert self._condition is not None
-        if not all(name in item for name in self.index.attributes):
+        if not all(name in item for name in self._attributes):
             return False
         is_after = self._start is None or not self.is_until(self._start, item)
         return is_after and self._condition.holds(item)
@@ -273,7 +291,7 @@ class _Rows:
 
     def position(self, item: Item) -> bytes:
         """Return the position of a row in its partition."""
-        return b"".join(_component(item, name) for name in self.index.sort) + self.key(item)
+        return b"".join(_component(item, name) for name in self.sort) + self.key(item)
 
     def key(self, item: Item) -> bytes:
         """Return the position of an item among those with the same index key."""
@@ -282,7 +300,7 @@ class _Rows:
 
     def start_after(self, item: Item) -> Item:
         """Return the key from which the next page is read."""
-        return {name: item[name] for name in self.index.attributes} | self._table.key(item)
+        return {name: item[name] for name in self._attributes} | self._table.key(item)
 
 
 def _component(item: Item, name: str) -> bytes:

@@ -5,6 +5,7 @@
     enable-stream
     await-programs wait until connected programs of the old version have noticed, and stop
     rewrite        give every item what the new version reads, and keep what the old one reads
+    await-new-keys wait until connected programs of the new version write new primary keys
     verify         read all items again; rewrite those that programs have written meanwhile
     enable-ttl     last of all: from then on, items expire
     switch         record that the items are prepared for the new version
@@ -23,13 +24,14 @@ removes anything that the old version reads before `complete`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.design_changes import DesignChange, Need
 from tablewright.errors import MigrationRefused
+from tablewright.limits import MAX_GLOBAL_INDEXES
 from tablewright.mapping.table import TableMap
 from tablewright.table_description import TableDescription
 
@@ -39,6 +41,7 @@ StepName: TypeAlias = Literal[
     "enable-stream",
     "await-programs",
     "rewrite",
+    "await-new-keys",
     "verify",
     "enable-ttl",
     "switch",
@@ -56,6 +59,7 @@ DOES: dict[StepName, str] = {
     "create-index": "create the index {part}, and wait until it is ACTIVE",
     "enable-stream": "enable the stream, with {part}",
     "rewrite": "give every item what the new version reads; what the old one reads stays",
+    "await-new-keys": "wait until connected programs of the new version write its primary keys",
     "verify": "read all items again, and rewrite those that were written meanwhile",
     "enable-ttl": "enable TTL by the attribute {part}; from then on, items expire",
     "switch": "record that the items are prepared for the new version",
@@ -72,6 +76,7 @@ UNDO: dict[StepName, str] = {
     "create-index": "rollback deletes it",
     "enable-stream": "stays enabled",
     "rewrite": "rollback removes what was added",
+    "await-new-keys": "nothing to undo",
     "verify": "rollback removes what was added",
     "enable-ttl": "stays enabled; expired items are lost",
     "switch": "rollback",
@@ -86,20 +91,29 @@ UNDO: dict[StepName, str] = {
 _UNSUPPORTED: dict[str, str] = {
     "table-key-changed": "declare another table and copy the items",
     "local-index-changed": "declare another table and copy the items",
-    "index-changed": "DynamoDB cannot change an index: declare one with another name, and remove "
-    "the old one",
+    "index-changed": "DynamoDB cannot change an index. Give the new one another name: GSI(…, "
+    'name="{part}2"). Then `migrate apply` creates it, and `migrate complete` deletes {part}',
     "type-attribute-changed": "declare another table and copy the items",
     "role-changed": "declare an attribute with another name",
     "ttl-changed": "disable TTL first: declare no ttl(), migrate, and declare it again",
     "stream-changed": "disable the stream first: declare no stream, migrate, and declare it again",
 }
-_MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
-
 
 #: Steps that change nothing that programs of any version use.
 _HARMLESS = frozenset({"check", "create-index", "enable-stream"})
+#: What a step must do for each item.
+_SWEEPING = frozenset({Need.BACKFILL, Need.RESERVATION, Need.REWRITE, Need.MOVES})
 #: The kinds of change after which stored items may lack what reads need.
 _BECOME_REQUIRED = frozenset({"attribute-made-required", "required-attribute-added"})
+#: The kinds of change for which `fill=` gives a value to an attribute that both versions have.
+_FILLED_IN_PLACE = frozenset(
+    {
+        "attribute-made-required",
+        "attribute-narrowed",
+        "attribute-retyped",
+        "choice-removed",
+    }
+)
 
 
 class MigrationStep(Struct, frozen=True):
@@ -123,9 +137,9 @@ class MigrationStep(Struct, frozen=True):
 def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
     """Raise MigrationRefused for changes that cannot be carried out in this table."""
     problems = [
-        f"{each}\n    {_MOVES if each.need is Need.MOVES else _UNSUPPORTED[each.kind.name]}"
+        f"{each}\n    {_UNSUPPORTED[each.kind.name].format(part=each.part)}"
         for each in changes
-        if each.need is Need.MOVES or each.kind.name in _UNSUPPORTED
+        if each.kind.name in _UNSUPPORTED
     ]
     if problems:
         listed = "\n  ".join(problems)
@@ -134,20 +148,36 @@ def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
 
 def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
     """Return the attributes that become required, and that no `fill=` gives to stored items."""
-    required = {(each.entity, each.part) for each in changes if each.kind.name in _BECOME_REQUIRED}
+    return _changed(changes, _BECOME_REQUIRED, table, has_fill=False)
+
+
+def filled_in_place(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
+    """Return the attributes of both versions that get values by `fill=`; a rollback keeps them."""
+    return _changed(changes, _FILLED_IN_PLACE, table, has_fill=True)
+
+
+def _changed(
+    changes: Iterable[DesignChange], kinds: Collection[str], table: TableMap, *, has_fill: bool
+) -> tuple[str, ...]:
+    """Return the attributes with changes of some kinds that have `fill=`, or do not."""
+    parts = {(each.entity, each.part) for each in changes if each.kind.name in kinds}
     return tuple(
         f"{entity.name}.{attribute.name}"
         for entity in table.entities
         for attribute in entity.attributes.values()
-        if (entity.type_name, attribute.stored) in required and attribute.fill is None
+        if (entity.type_name, attribute.stored) in parts
+        and (attribute.fill is not None) == has_fill
     )
 
 
 def apply_steps(
-    changes: Iterable[DesignChange], wanted: TableDescription, found: TableDescription
+    changes: Collection[DesignChange], wanted: TableDescription, found: TableDescription
 ) -> list[MigrationStep]:
-    """Return the steps that prepare a table and its items for a new version."""
-    sweeps = any(each.need in (Need.BACKFILL, Need.RESERVATION, Need.REWRITE) for each in changes)
+    """Return the steps that prepare a table and its items for a new version.
+
+    Raise MigrationRefused if the table cannot have the indexes of both versions.
+    """
+    sweeps = any(each.need in _SWEEPING for each in changes)
     present = set(found.index_names)
     steps = [MigrationStep("check")] if sweeps else []
     steps += [
@@ -155,10 +185,20 @@ def apply_steps(
         for each in wanted.global_indexes
         if each.name not in present
     ]
+    count = len(found.global_indexes) + sum(each.name == "create-index" for each in steps)
+    if count > MAX_GLOBAL_INDEXES:
+        raise MigrationRefused(
+            f"the table {found.name!r} would have {count} global indexes until `migrate complete`, "
+            f"and DynamoDB allows {MAX_GLOBAL_INDEXES}: first migrate to a version without the "
+            f"old ones, or with {count - MAX_GLOBAL_INDEXES} fewer new ones, and complete that"
+        )
     if wanted.stream is not None and found.stream is None:
         steps.append(MigrationStep("enable-stream", wanted.stream))
     if sweeps:
-        steps += [MigrationStep("rewrite"), MigrationStep("verify")]
+        steps.append(MigrationStep("rewrite"))
+        if any(each.need is Need.MOVES for each in changes):
+            steps.append(MigrationStep("await-new-keys"))
+        steps.append(MigrationStep("verify"))
     if wanted.ttl is not None and found.ttl is None:
         steps.append(MigrationStep("enable-ttl", wanted.ttl))
     return [*steps, MigrationStep("switch")]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, TypeAlias
 
 from tablewright.backoff import Backoff
@@ -123,22 +124,27 @@ def write_changes(
 def _batches(changes: Iterable[ItemRewrite]) -> Iterator[list[ItemRewrite]]:
     """Yield as many changes as fit into one transaction with the check of the fence."""
     batch: list[ItemRewrite] = []
-    size = 0
+    size = actions = 0
     for each in changes:
         added = item_size(each.item) + item_size({n: v for n, v in each.values.items() if v})
+        count = 1
+        if each.is_move:
+            added, count = added + item_size(each.item), 2
         if batch and (
-            len(batch) == MAX_TRANSACTION_ACTIONS - 1 or size + added > MAX_TRANSACTION_SIZE
+            actions + count >= MAX_TRANSACTION_ACTIONS or size + added > MAX_TRANSACTION_SIZE
         ):
             yield batch
-            batch, size = [], 0
+            batch, size, actions = [], 0, 0
         batch.append(each)
         size += added
+        actions += count
     if batch:
         yield batch
 
 
 def _units(change: ItemRewrite) -> int:
-    return -(-item_size(change.item) // WRITE_UNIT_SIZE)
+    units = -(-item_size(change.item) // WRITE_UNIT_SIZE)
+    return units + change.is_move * -(-item_size(change.apply()) // WRITE_UNIT_SIZE)
 
 
 def _write_batch(
@@ -149,7 +155,8 @@ def _write_batch(
     failures = 0
     while batch:
         fence = {"ConditionCheck": {"TableName": name} | executor.fence_check()}
-        actions = [fence, *(each.action(table, name) for each in batch)]
+        actions_of = [each.actions(table, name) for each in batch]
+        actions = [fence, *chain.from_iterable(actions_of)]
         try:
             yield Request("TransactWriteItems", {"TransactItems": actions})
             return len(batch)
@@ -184,10 +191,29 @@ def _write_batch(
                 "while they were migrated; run the command again"
             )
         yield Wait(delay)
-        changed = [each for each, code in zip(batch, codes[1:], strict=True) if code != "None"]
-        batch = [each for each in batch if each not in changed]
+        reasons = iter(codes[1:])
+        outcomes = [[next(reasons) for _ in actions] for actions in actions_of]
+        _refuse_taken_keys(table, batch, outcomes)
+        pairs = [(each, {*found} != {"None"}) for each, found in zip(batch, outcomes, strict=True)]
+        changed = [each for each, has_changed in pairs if has_changed]
+        batch = [each for each, has_changed in pairs if not has_changed]
         batch += yield from _computed_again(executor, changed, compute, context)
     return 0
+
+
+def _refuse_taken_keys(
+    table: TableMap, batch: list[ItemRewrite], outcomes: list[list[str]]
+) -> None:
+    """Raise InvalidValue for an item that is as it was read, and whose new key another item has."""
+    for each, found in zip(batch, outcomes, strict=True):
+        if each.is_move and found == ["None", CONDITION_FAILED]:
+            shown = key_text(table.key(each.item))
+            raise InvalidValue(f"the item with {shown}: {taken_key(table.key(each.apply()))}")
+
+
+def taken_key(key: Item) -> str:
+    """Return why an item cannot get a key that another item has."""
+    return f"it cannot get the key {key_text(key)}: another item has it, or gets it, too"
 
 
 def _computed_again(

@@ -101,7 +101,7 @@ class GetByUnique(Single[E], Generic[E]):
         try:
             key = named_key(entity, self._unique, sentinel)
         except UnreadableItem as error:
-            raise entity.table.unreadable(str(error), sentinel) from None
+            raise entity.table.unreadable(error, sentinel) from None
         item = yield from read_item(context, entity, key)
         if item is None or not entity.is_kind_of(item):
             return None

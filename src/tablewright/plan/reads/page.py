@@ -2,8 +2,8 @@
 
 A cursor holds the key of the last item, and what is left of the limit if the query has one. It is
 encrypted, so it reveals no key, and authenticated together with what it is bound to: it is rejected
-for another pattern, other arguments, another order, filter or limit, for another tenant, and if a
-single character of it was changed.
+for another pattern, other arguments, another order or sort key, filter or limit, for another
+tenant, and if a single character of it was changed.
 
     base64url( nonce + AES-256-GCM(key, nonce, position as MessagePack, associated data = binding) )
 
@@ -55,7 +55,7 @@ class Page(Sequence[R]):
     def __init__(
         self,
         items: list[R],
-        following: str | None,
+        following: str | None = None,
         unreadable: tuple[UnreadableItem, ...] = (),
     ) -> None:
         self._items = items

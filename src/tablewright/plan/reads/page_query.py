@@ -187,7 +187,9 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
     def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
         """Return what a cursor is valid for; `request` is that of the first page."""
         names = ", ".join(entity.name for entity in self._entities())
-        binding = (self._pattern, context.tenant, names, self._comparison, request.body)
+        # A position is valid in one order: another version of a design may sort by another key.
+        order = self._key.order
+        binding = (self._pattern, context.tenant, names, self._comparison, order, request.body)
         return binding if self._total is None else (*binding, self._total)
 
     def _decode(self, answer: bytes) -> tuple[list[Any], Item | None] | None:

@@ -174,7 +174,7 @@ def read_columns(
             else:
                 values.append(entity.value_if_absent(column.name))
     except UnreadableItem as error:
-        raise entity.table.unreadable(str(error), item) from None
+        raise entity.table.unreadable(error, item) from None
     return values
 
 

@@ -24,6 +24,7 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition, after
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.plan.condition import Condition
 from tablewright.plan.explanation import item_key
 from tablewright.plan.expressions import Path
@@ -134,15 +135,14 @@ class Range(Query[R], Generic[R, *Rest]):
                 f"{key.name}: every part is bound; there is nothing left to compare"
             )
         part = found.part
-        if comparison != "begins_with" and found.template.natural is None:
+        if comparison != "begins_with":
             if not part.is_ordered:
-                raise DeclarationError(
-                    f"{key.name}: {part.label} is a number without pad=…, so 10 sorts before 9"
-                )
-            if not found.is_in_order:
+                raise DeclarationError(f"{key.name}: {_unordered(part)}")
+            if found.template.natural is None and not found.is_in_order:
                 raise DeclarationError(
                     f"{key.name}: {part.label} is text followed by other parts, so keys do not "
-                    "sort like its values; make it the last part, or use begins_with()"
+                    "sort like its values; make it the last part, give its texts one width with "
+                    "fixed_width(…), or use begins_with()"
                 )
         if comparison == "between" and not any(isinstance(v, Symbol) for v in operands):
             low, high = operands
@@ -154,6 +154,19 @@ class Range(Query[R], Generic[R, *Rest]):
                     f"{high!r}"
                 )
         return self._replace(_comparison=comparison, _operands=operands)
+
+
+def _unordered(part: KeyPart) -> str:
+    """Return why no range of a part can be queried."""
+    if part.is_plain and part.notation.kind is int:
+        return (
+            f"{part.label} is an int without pad=…, so 10 sorts before 9, and no range of it can "
+            f"be queried; write {part.attribute}: Attr[int] = attr(pad=…), or use eq(…)"
+        )
+    return (
+        f"the texts of {part.label} do not sort as its values do, so no range of it can be "
+        "queried; use eq(…), or declare ordered = True in its codec if they do"
+    )
 
 
 class UnionRange(Range[R, *Rest]):

@@ -174,7 +174,7 @@ def _on_violation(
             f"another {entity.name} has the {_shown(entity, unique, sentinel)}, "
             f"which must be unique ({unique.key.name})"
         )
-        names = unique.key.depends_on
+        names = unique.key.part_names
         error = rejection(UniqueViolation, entity, effect.key, None, reason)
         assert isinstance(error, UniqueViolation)
         error.attributes = tuple(sorted(names - entity.primary.depends_on or names))
@@ -186,7 +186,7 @@ def _on_violation(
 def _shown(entity: EntityMap, unique: UniqueMap, sentinel: Item) -> str:
     """Render the unique attributes, each with its value where the sentinel keeps it."""
     shown = []
-    for name in sorted(unique.key.depends_on):
+    for name in sorted(unique.key.part_names):
         value = sentinel.get(entity.attributes[name].stored)
         shown.append(name if value is None else f"{name} {next(iter(value.values()))!r}")
     return ", ".join(shown)

@@ -273,5 +273,5 @@ def _event(
                 f"{history.event.name}.{name} has no value; give it with the write: "
                 f"….audit({'by' if source == ':by' else 'reason'}=…)"
             )
-        values[name] = value
+        values[name] = attribute.fit(value)
     return values

@@ -180,12 +180,17 @@ class Guard:
     def expressions(self) -> WriteExpressions:
         """Return the expressions of the action, with its condition."""
         made = WriteExpressions()
-        if self._must_exist:
+        # Attributes of the key are those of the request: an item that exists has them.
+        keys = self._entity.table.attributes
+        must_exist = self._must_exist or any(self.unchanged.get(str(name)) for name in keys)
+        if must_exist:
             made.require_exists(self._entity.table)
         if self._entity.base is not None:
-            made.require_kind(self._entity, or_absent=not self._must_exist)
+            made.require_kind(self._entity, or_absent=not must_exist)
         if self.unchanged:
-            made.require_unchanged(self.unchanged)
+            made.require_unchanged(
+                {n: v for n, v in self.unchanged.items() if v is None or n not in keys}
+            )
         if self._new is not None:
             made.require_immutable(self._entity, self._new)
         if self._conditions:

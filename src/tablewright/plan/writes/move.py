@@ -263,7 +263,8 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
     if entity.version is not None:
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
     if entity.updated_at is not None:
-        moved[entity.updated_at.stored] = entity.updated_at.converter.encode(audit.at)
+        now = entity.updated_at.fit(audit.at)
+        moved[entity.updated_at.stored] = entity.updated_at.converter.encode(now)
     new = _rekeyed(entity, moved, row)
     new_values = vars(entity.decode(new))
     key = entity.table.key(new)

@@ -84,7 +84,7 @@ class EntityWrite(Write[E, E], Generic[E]):
                 raise DeclarationError(f"{self._entity.name} has no {role}() to write")
             if isinstance(value, Symbol):
                 continue
-            stamp.converter.encode(value)  # raises InvalidValue
+            stamp.converter.encode(stamp.fit(value))  # raises InvalidValue
             if role == "version" and value < 1:
                 raise InvalidValue(f"{self._entity.name}: stamps(version={value}): at least 1")
         return self._replace(_stamps={**self._stamps, **stamps})
@@ -96,7 +96,7 @@ class EntityWrite(Write[E, E], Generic[E]):
             made = {"version": version, "updated_at": at, **self._stamps}
             for stamp in self._entity.stamps:
                 if stamp.role in made:
-                    values[stamp.name] = made[stamp.role]
+                    values[stamp.name] = stamp.fit(made[stamp.role])
         return values
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:

@@ -223,7 +223,8 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         updated_at = self._entity.updated_at
         if updated_at is not None:
             ref: Ref[Any, Any] = Ref(f"{self._entity.name}.{updated_at.name}", updated_at)
-            changes.append((Set(ref, updated_at, at), updated_at.converter.encode(at)))
+            now = updated_at.fit(at)
+            changes.append((Set(ref, updated_at, now), updated_at.converter.encode(now)))
         return changes
 
     # -- what it depends on ------------------------------------------------------------------

@@ -151,7 +151,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         return [
             unique
             for unique in self._entity.uniques
-            if not any(self._is_missing(name) for name in unique.key.depends_on)
+            if not any(self._is_missing(name) for name in unique.key.part_names)
         ]
 
     def _is_missing(self, name: str) -> bool:

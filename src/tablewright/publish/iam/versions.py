@@ -11,7 +11,7 @@ are joined only where resource and condition are equal, because a joined conditi
 partitions or attributes of both versions, would also allow a request that names some of each.
 
 While items are in the forms of both versions, programs of the new one read whole items, and rewrite
-an item before a conditional write. So roles with two versions may do that, too.
+or move an item before a conditional write. So roles with two versions may do that, too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tablewright.design_description import show_key
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
+from tablewright.plan.description import describe_entity
 from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy, policies
 from tablewright.publish.iam.tenants import tenant_policy
 from tablewright.verify.design import Design
@@ -34,6 +36,9 @@ _OF_ATTRIBUTES = frozenset({"dynamodb:Attributes", "dynamodb:Select"})
 _WRITES = frozenset(
     f"dynamodb:{each}" for each in ("ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
 )
+#: What it takes to rewrite an item, and to move it.
+_REWRITES = frozenset({"dynamodb:BatchGetItem", "dynamodb:UpdateItem"})
+_MOVES = _REWRITES | _WRITES
 #: The conditions that are true for more requests the more values they list.
 _FOR_ALL = "ForAllValues:"
 
@@ -43,6 +48,8 @@ class PolicySet(Struct, frozen=True):
 
     by_role: dict[str, Policy]
     notes: tuple[str, ...] = ()
+    #: The primary keys as text, by the table and the type of the items, also former types.
+    keys: dict[str, str] = {}
 
     def together(self, old: PolicySet, name: str) -> PolicySet:
         """Return the policies of programs of this version and of an older one with this name."""
@@ -51,8 +58,9 @@ class PolicySet(Struct, frozen=True):
             role: union(each.by_role[role] for each in (self, old) if role in each.by_role)
             for role in names
         }
+        moves = any(old.keys.get(name, text) != text for name, text in self.keys.items())
         found = {
-            role: each if role in ("provision", "migrate") else in_transition(each)
+            role: each if role in ("provision", "migrate") else in_transition(each, moves=moves)
             for role, each in found.items()
         }
         notes = dict.fromkeys((*self.notes, *(f"{name}: {note}" for note in old.notes)))
@@ -75,7 +83,16 @@ def policy(design: Design, role: str, account: AwsAccount | None = None) -> Poli
 
 def role_policies(design: Design, account: AwsAccount) -> PolicySet:
     """Return the policies of the roles of a design."""
-    return PolicySet(policies(design, account))
+    return PolicySet(policies(design, account), keys=_primary_keys(design))
+
+
+def _primary_keys(design: Design) -> dict[str, str]:
+    return {
+        f"{table.__table__.name} {name}": show_key(describe_entity(entity).key)
+        for table in design.tables
+        for entity in table.__table__.entities
+        for name in (entity.type_name, *entity.renamed_from)
+    }
 
 
 def tenant_policies(design: Design, account: AwsAccount, variable: str | None) -> PolicySet:
@@ -87,11 +104,16 @@ def tenant_policies(design: Design, account: AwsAccount, variable: str | None) -
         "tablewright.publish.iam"
         for table, tag in found.variables.items()
     ]
-    return PolicySet({"tenants": found.policy}, (*left_out, *tags))
+    return PolicySet({"tenants": found.policy}, (*left_out, *tags), _primary_keys(design))
 
 
-def in_transition(document: Policy) -> Policy:
-    """Return a policy that also allows what programs send while a migration rewrites items."""
+def in_transition(document: Policy, *, moves: bool = False) -> Policy:
+    """Return a policy that also allows what programs send while a migration rewrites items.
+
+    With `moves`, items get another primary key: then programs put them under it, and delete them
+    under the former one.
+    """
+    needed = _MOVES if moves else _REWRITES
     statements = []
     for statement in document["Statement"]:
         condition = {
@@ -101,7 +123,7 @@ def in_transition(document: Policy) -> Policy:
         }
         actions = {*statement["Action"]}
         if actions & _WRITES:
-            actions |= {"dynamodb:BatchGetItem", "dynamodb:UpdateItem"}
+            actions |= needed
         kept = {name: each for name, each in statement.items() if name != "Condition"}
         limits = {"Condition": condition} if condition else {}
         statements.append({**kept, "Action": sorted(actions), **limits})

@@ -78,7 +78,7 @@ def _table(workspace: Workspace, table: VersionedTable) -> Markup:
     assessed = assess_plan(found.plan)
     shown = [
         _panel(name, _tag(found.revision, found.plan), *status, problem, commands),
-        _changes(name, found.revision.state, assessed),
+        _changes(found.plan, found.revision.state, assessed),
         _steps(name, found.revision.state, found.plan, assessed),
     ]
     return join(shown)
@@ -149,23 +149,20 @@ def _next(found: MigrationInspection) -> list[str]:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def _changes(name: str, state: MigrationState | None, assessed: AssessedPlan) -> Markup:
+def _changes(plan: MigrationPlan, state: MigrationState | None, assessed: AssessedPlan) -> Markup:
     """Return the changes by entity, and when programs of both versions can run."""
     if not assessed.changes:
         return NOTHING
     shown: list[Markup] = []
     for entity, group in groupby(assessed.changes, key=lambda each: each.change.entity):
-        shown.append(element("h3", f"entity {entity}" if entity else f"table {name}"))
+        shown.append(element("h3", f"entity {entity}" if entity else f"table {plan.table}"))
         lines = (_change(each, assessed.currency) for each in group)
         shown.append(parts.listed(lines, "find-l"))
     count = element("p", plural(len(assessed.changes), "change"))
     foot = NOTHING
     if assessed.steps and (state is None or state.command == "apply"):
-        together = migration_text.deployment(
-            [each.change for each in assessed.changes], [each.step for each in assessed.steps]
-        )
-        foot = element("p.pager", together)
-    return panel(f"Changes of {name}", element("div.body", shown), foot, about=count)
+        foot = element("p.pager", migration_text.deployment(plan))
+    return panel(f"Changes of {plan.table}", element("div.body", shown), foot, about=count)
 
 
 def _change(assessed: AssessedChange, currency: str) -> Markup:
@@ -201,9 +198,10 @@ def _steps(
         for number, each in enumerate(steps, 1)
     ]
     about = element("p", migration_text.steps_text(assessed))
-    has_costs = bool(assessed.total)
-    foot = element("p.pager", migration_text.assumptions(plan, assessed)) if has_costs else NOTHING
-    return panel(f"Steps for {name}", parts.listed(lines, "find-l body"), foot, about=about)
+    has_costs, warnings = bool(assessed.total), migration_text.warnings(plan)
+    notes = [*([migration_text.assumptions(plan, assessed)] if has_costs else []), *warnings]
+    foot = [element("p.pager", each) for each in notes]
+    return panel(f"Steps for {name}", parts.listed(lines, "find-l body"), *foot, about=about)
 
 
 def _step(
