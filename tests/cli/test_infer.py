@@ -31,12 +31,51 @@ def test_a_module_is_written_and_verified() -> None:
     assert result.stdout.splitlines() == [
         "design.py: Customer, Invoice, Order, OrderItem, Product, Shipment, ShipmentItem, "
         "Warehouse, WarehouseItem, from 19 items",
+        "19 of 19 items are read and written back byte for byte",
         "Next: tablewright check-items design.py shop.db compares all items with it.",
     ]
     verified = run("check-items", "design.py", "shop.db")
     assert verified.returncode == 0
     assert "OnlineShop: all 19 items have the keys that their values give" in verified.stdout
     assert run("infer", "shop.db").stdout == Path("design.py").read_text()
+
+
+@pytest.mark.usefixtures("file")
+def test_patterns_and_their_checks_are_drafted() -> None:
+    result = run("infer", "shop.db", "-o", "design.py", "--patterns")
+    assert result.returncode == 0
+    assert result.stdout.endswith(
+        "Then: tablewright verify design.py; tablewright advise design.py\n"
+    )
+    verified = run("verify", "design.py")
+    assert verified.returncode == 0
+    assert "checks passed; no pattern scans a table" in verified.stdout
+    assert run("advise", "design.py").returncode == 0
+
+
+@pytest.mark.usefixtures("file")
+def test_the_evidence_is_printed_beside_the_module() -> None:
+    result = run("infer", "shop.db", "--evidence")
+    assert "Warehouse: 2 items, by EntityType: warehouse" in result.stderr
+    assert "  primary: PK=w#{warehouse_id}, SK=w#{warehouse_id} gives the keys of 2 items" in (
+        result.stderr
+    )
+    assert result.stdout == run("infer", "shop.db").stdout
+
+
+@pytest.mark.usefixtures("file")
+def test_a_design_is_compared_with_the_items() -> None:
+    run("infer", "shop.db", "-o", "design.py")
+    agreed = run("infer", "shop.db", "--compare", "design.py")
+    assert (agreed.returncode, agreed.stdout) == (0, "design.py and 19 items of OnlineShop agree\n")
+    source = (
+        Path("design.py").read_text().replace('"w" / warehouse_id, "w"', '"v" / warehouse_id, "w"')
+    )
+    Path("other.py").write_text(source)
+    differing = run("infer", "shop.db", "--compare", "other.py")
+    assert differing.returncode == 1
+    first = "Warehouse: PK is v#{1}, where the items give w#{1} (2 items)"
+    assert differing.stdout.splitlines()[0] == first
 
 
 def test_an_endpoint_is_read_as_a_file_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +139,10 @@ def test_an_empty_table_says_so(file: Path) -> None:
         (("missing.db",), "missing.db: no such file"),
         (("shop.db", "--table", "films"), "has no table 'films'; the tables are: OnlineShop"),
         (("shop.db", "-o", "shop.db"), "shop.db exists; choose another file"),
+        (
+            ("shop.db", "--compare", "design.py", "--patterns"),
+            "--compare writes no design; leave --output, --evidence and --patterns out",
+        ),
         (("shop.db", "-o", "missing/design.py"), "missing/design.py: No such file"),
     ],
 )

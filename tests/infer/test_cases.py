@@ -555,7 +555,7 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
             "prices: Attr[dict[str, Decimal]] = attr()",
             "raw: Attr[bytes] = attr()",
             "born: Attr[date] = attr()",
-            "seen: Attr[datetime] = attr()",
+            "seen: Attr[str] = attr()",
             "local: Attr[str] = attr()",
         ],
     ),

@@ -572,7 +572,10 @@ def test_the_command_writes_a_module_that_verify_accepts(
     [
         (("missing.json",), "missing.json: no such file"),
         (("template.txt",), "template.txt: not a model of NoSQL Workbench"),
-        (("model.json", "--table", "users"), "is read as a whole; leave --table and --limit out"),
+        (
+            ("model.json", "--table", "users"),
+            "is read as a whole; leave --table, --limit, --evidence, --patterns",
+        ),
         (("model.json", "-o", "model.json"), "model.json exists; choose another file"),
     ],
 )

@@ -12,20 +12,31 @@ import importlib.util
 import keyword
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 import typer
 
 from tablewright.cli.commands import add_command, text_file, write_output
-from tablewright.cli.grammar import WHERE, argument, option
+from tablewright.cli.grammar import WHERE, argument, flag, load_design, option
 from tablewright.cli.report import describe_error, exit_on_error, fail, say
 from tablewright.presentation.printing import print_grid
 from tablewright.presentation.values import plural
 from tablewright.whole_file import create_whole
 
+if TYPE_CHECKING:
+    from tablewright.infer import Proof, Sample
+    from tablewright.infer.declaration import InferredDesign
+    from tablewright.mapping.table import TableMap
+    from tablewright.transport import Transport
+    from tablewright.values import Item
+
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
-SAMPLE_SIZE = 1000
+SAMPLE_SIZE = 10_000
+#: The reasons that are printed without --evidence.
+_MOST_REASONS = 5
 
 
 @add_command()
@@ -99,40 +110,141 @@ def infer(
         "The file to write; it must not exist. Default: standard output.", "-o", "--output"
     ),
     limit: int = option("The maximum number of items to read.", default=SAMPLE_SIZE, min=1),
+    evidence: bool = flag("Also print how many items support each decision, and its alternatives."),
+    patterns: bool = flag(
+        "Add a pattern for each key and index, with checks; one item of each entity becomes their "
+        "sample data."
+    ),
+    compare: str | None = option(
+        "Instead, list where this design, a module or a file, and the items disagree.",
+        metavar="MODULE",
+    ),
 ) -> None:
     """Write a first design of an existing table, from a sample of its items.
 
     The design has an entity for each type attribute or key prefix, with its attributes, key
-    templates and indexes. Nothing is written to the table. Then compare all items with the design:
-    `tablewright check-items design.py TARGET`.
+    templates, indexes and unique values. Each item of the sample is read with the design and
+    compared with what it would write. Nothing is written to the table. Then compare all items with
+    the design: `tablewright check-items design.py TARGET`.
 
     A file with JSON is a model of NoSQL Workbench. Its rows become the sample data of the design:
     `tablewright verify design.py`.
     """
     if output is not None and output.exists():
         fail(f"{output} exists; choose another file, or remove it")
-    from tablewright.infer import infer_design, is_json, read_sample, write_module
+    from tablewright.infer import is_json
     from tablewright.transfer.endpoints import is_file_target
 
     if is_file_target(target) and is_json(Path(target)):
-        if table is not None or limit != SAMPLE_SIZE:
-            fail("a model of NoSQL Workbench is read as a whole; leave --table and --limit out")
+        if table is not None or limit != SAMPLE_SIZE or evidence or patterns or compare:
+            fail(
+                "a model of NoSQL Workbench is read as a whole; leave --table, --limit, "
+                "--evidence, --patterns and --compare out"
+            )
         _import_model(Path(target), output)
         return
+    if compare is not None and (output is not None or evidence or patterns):
+        fail("--compare writes no design; leave --output, --evidence and --patterns out")
     from tablewright import transfer
+    from tablewright.infer import infer_design, write_module, write_patterns
     from tablewright.transfer.endpoints import select_tables
 
     with exit_on_error(), transfer.open_source(target) as source:
         names = select_tables(source, target, table)
         if len(names) > 1:
             fail(f"{target} has the tables {', '.join(names)}; choose one with --table NAME")
-        design = infer_design(read_sample(source, names[0], target, limit))
-    write_output(write_module(design), output)
-    if output is None:
+        sample = _read_sample(source, names[0], target, limit)
+    made = infer_design(sample)
+    text = write_module(made)
+    draft, proof = _prove(text, made)
+    if patterns:
+        functions = write_patterns(draft, _proved(made, proof))
+        text = write_module(made, functions.source, functions.names)
+    if compare is not None:
+        _compare(compare, draft, made)
         return
-    entities = ", ".join(name for entity in design.entities for name in entity.class_names)
-    typer.echo(f"{output}: {entities}, from {plural(len(design.sample.items), 'item')}")
-    typer.echo(f"Next: tablewright check-items {output} {target} compares all items with it.")
+    write_output(text, output)
+    tell = say if output is None else typer.echo  # the module alone is on standard output
+    if output is not None:
+        entities = ", ".join(name for entity in made.entities for name in entity.class_names)
+        typer.echo(f"{output}: {entities}, from {plural(sample.read, 'item')}")
+    _print_evidence(tell, made, proof, in_full=evidence)
+    if output is not None:
+        typer.echo(f"Next: tablewright check-items {output} {target} compares all items with it.")
+        if patterns:
+            typer.echo(f"Then: tablewright verify {output}; tablewright advise {output}")
+
+
+def _read_sample(source: Transport, table: str, target: str, limit: int) -> Sample:
+    from tablewright.cli.transfer import progress_bars
+    from tablewright.infer import Sampling
+
+    sampling = Sampling(source, table, target, limit)
+    with progress_bars() as show:
+        for count in sampling.read():
+            show(f"{table} sample", count, sampling.expected)
+    return sampling.sample()
+
+
+def _prove(text: str, made: InferredDesign) -> tuple[TableMap, Proof]:
+    from tablewright.errors import DeclarationError
+    from tablewright.infer import declare, prove
+
+    try:
+        (draft,) = declare(text, [made.name])
+    except DeclarationError as error:
+        fail(f"no design can be declared for these items: {error}")
+    return draft, prove(draft, made)
+
+
+def _proved(made: InferredDesign, proof: Proof) -> list[Item]:
+    """Return the items that are written back as they are."""
+    others = {id(each.item) for each in (*made.unexplained, *proof.different)}
+    return [item for item in made.sample.items if id(item) not in others]
+
+
+def _print_evidence(
+    tell: Callable[[str], None], made: InferredDesign, proof: Proof, *, in_full: bool
+) -> None:
+    """Print what is proved and what is not explained; `in_full` with all decisions."""
+    from tablewright.infer import evidence
+
+    found = evidence(made, proof.different)
+    if in_full:
+        for entity in found.entities:
+            tell(f"{entity.entity}: {plural(entity.items, 'item')}, by {entity.boundary}")
+            for each in entity.decisions:
+                tell(f"  {each.name}: {each.form} gives the keys of {plural(each.items, 'item')}")
+                for alternative in each.alternatives:
+                    tell(f"    with the same values: {alternative}")
+    sample = f"{found.sample} items"
+    if found.sample < found.read:
+        sample += f" of a sample of {found.read}"
+    tell(f"{proof.equal} of {sample} are read and written back byte for byte")
+    shown = found.unexplained if in_full else found.unexplained[:_MOST_REASONS]
+    for reason in shown:
+        tell(f"not explained: {plural(reason.items, 'item')}: {reason.reason} ({reason.example})")
+    if len(shown) < len(found.unexplained):
+        more = sum(each.items for each in found.unexplained[len(shown) :])
+        tell(f"not explained: {plural(more, 'item')} for other reasons, which --evidence shows")
+
+
+def _compare(name: str, draft: TableMap, made: InferredDesign) -> None:
+    """Print where a design disagrees with the items; exit with code 1 if it does."""
+    from tablewright.infer import compare
+
+    table = made.sample.table.name
+    tables = [each.__table__ for each in load_design(name).tables]
+    designs = [each for each in tables if each.name == table] or tables
+    if len(designs) != 1:
+        fail(f"{name} has the tables {', '.join(each.name for each in designs)}, but not {table}")
+    found = compare(designs[0], draft, made.sample.items)
+    for each in found:
+        entity = f"{each.entity}: " if each.entity else ""
+        typer.echo(f"{entity}{each.problem} ({plural(each.items, 'item')})")
+    if found:
+        raise typer.Exit(1)
+    typer.echo(f"{name} and {plural(len(made.sample.items), 'item')} of {table} agree")
 
 
 def _import_model(file: Path, output: Path | None) -> None:

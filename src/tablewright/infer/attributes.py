@@ -80,8 +80,9 @@ class StoredAttributes:
         """Return an attribute that some items have."""
         values = {n: item[name] for n, item in enumerate(self._items) if name in item}
         kinds = kinds_of(list(values.values()))
-        if self._sample.is_exact:
-            kinds = _exact(kinds, values.values())
+        exact = _exact(kinds, values.values())
+        # An inexact type is chosen only if it alone explains a key.
+        kinds = exact if self._sample.is_exact else tuple(dict.fromkeys((*exact, *kinds)))
         is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
         is_ttl = name == self._sample.table.ttl and kinds[0].source == "int"
         kinds = (DATETIME,) if is_ttl else kinds
@@ -107,17 +108,22 @@ class StoredAttributes:
             if not all(n in attribute.values for n in members):
                 continue
             for kind in attribute.kinds:
-                values = _decoded(attribute, kind, members)
+                # Most spellings differ from the first text, so the other values are not decoded.
+                first = _decoded(attribute, kind, members[:1])
+                likely = [
+                    spelling
+                    for spelling in spellings(kind, key.type, variable.texts)
+                    if not spelling.formats or _is_evidence(spelling, variable.texts)
+                    if first and spells(spelling, delimiter, first, variable.texts[:1], sorts=sorts)
+                ]
+                values = _decoded(attribute, kind, members) if likely else None
                 if values is None:
                     continue
-                for spelling in spellings(kind, key.type, variable.texts):
-                    if spelling.formats and not _is_evidence(spelling, variable.texts):
-                        continue
+                for spelling in likely:
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
                         break
-            if key.name not in self._primary:  # which must be there; a document may lack a place
-                yield from self._inside(attribute, members, variable.texts)
+            yield from self._inside(attribute, members, variable.texts)
 
     def _inside(
         self, attribute: InferredAttribute, members: list[int], texts: tuple[str, ...]
@@ -126,7 +132,7 @@ class StoredAttributes:
         if attribute.kind.source != "dict[str, str]":
             return
         documents = [attribute.values[n].get("M", {}) for n in members]
-        for name in documents[0]:
+        for name in documents[0] if len(set(texts)) > 1 else ():
             found = [document.get(name, {}).get("S") for document in documents]
             if found == list(texts):
                 how = path_format(itemgetter(name), "it")

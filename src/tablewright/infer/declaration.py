@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.infer.kinds import KeySpelling, Kind
+from tablewright.infer.regular import UnexplainedItem
 from tablewright.infer.sample import Sample
 from tablewright.mapping.key_parts import Delimiter
 from tablewright.schema import KeyAttribute
@@ -45,6 +46,8 @@ class InferredPart(Struct, eq=False):
     prefix: str = ""
     #: The key attribute is the attribute itself.
     is_natural: bool = False
+    #: Other attributes that have the same texts in all items.
+    alternatives: tuple[InferredAttribute, ...] = ()
 
     @property
     def source(self) -> str:
@@ -94,6 +97,19 @@ class InferredPlace(Struct, eq=False):
         return [*self.partition, *self.sort]
 
 
+class InferredUnique(Struct, eq=False):
+    """A unique value of an entity, which sentinels reserve."""
+
+    #: Of the sentinels, whose parts are attributes of the entity.
+    paths: list[InferredPath]
+    #: The attributes of the entity that a sentinel has.
+    keep: list[InferredAttribute]
+    attribute: InferredAttribute
+    type_name: str | None
+    #: The sentinels.
+    items: list[Item]
+
+
 class InferredVariant(Struct, eq=False):
     """A variant of an entity: its type, and the attributes that only its items have."""
 
@@ -118,8 +134,11 @@ class InferredEntity(Struct, eq=False):
     #: Attributes whose names a design cannot have.
     undeclared: list[str] = []
     name: str = ""
+    #: Whether nothing in the items says what they are.
+    is_guessed: bool = False
     #: The kinds of items at its key; empty for an entity with one kind.
     variants: list[InferredVariant] = []
+    uniques: list[InferredUnique] = []
 
     @property
     def all_paths(self) -> list[InferredPath]:
@@ -145,6 +164,8 @@ class InferredDesign(Struct):
     type_attribute: str | None
     entities: list[InferredEntity] = []
     name: str = ""
+    #: The items that the entities do not describe.
+    unexplained: list[UnexplainedItem] = []
 
     @property
     def separator(self) -> str:

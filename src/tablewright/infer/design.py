@@ -33,7 +33,9 @@ from tablewright.infer.names import (
     snake_case,
     unused,
 )
+from tablewright.infer.regular import find_irregular
 from tablewright.infer.sample import ItemClass, Sample, divide, find_type_attribute, join_classes
+from tablewright.infer.sentinels import find_sentinels
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
 from tablewright.mapping.key_parts import MARK, Delimiter, KeyPart, natural_part
@@ -49,7 +51,7 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     split = find_delimiter(texts)
     delimiter = Delimiter(split, escapes=_has_escapes(texts, split)) if split else None
     design = InferredDesign(sample, delimiter, find_type_attribute(sample, split))
-    classes = divide(sample, split, design.type_attribute)
+    classes = _classes(design, split)
     while True:
         entities = design.entities = [_entity(kind, design) for kind in classes]
         pair = _colliding(design)
@@ -62,11 +64,14 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
             merged = _variants(first, second, *(entities[n] for n in pair))
         if merged is None:
             design.type_attribute = None  # it does not say what the keys say
-            classes = divide(sample, split, None)
+            classes = _classes(design, split)
         else:
+            _set_irregular_aside(merged, design)
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
         _split_variants(entity, kind)
+    if not sample.is_exact:  # the rows of a model are all entities
+        find_sentinels(design)
     _name_entities(design, reserved)
     if len(entities) == 1:
         _make_natural(entities[0], design)
@@ -76,9 +81,27 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     return design
 
 
+def _classes(design: InferredDesign, split: str) -> list[ItemClass]:
+    """Return the classes of regular items; the other items are unexplained."""
+    classes, design.unexplained = divide(design.sample, split, design.type_attribute)
+    for kind in classes:
+        _set_irregular_aside(kind, design)
+    return classes
+
+
+def _set_irregular_aside(kind: ItemClass, design: InferredDesign) -> None:
+    if not kind.variants:  # their items are also those of the variants
+        reasons = find_irregular(kind.items, design.sample.table, design.delimiter)
+        design.unexplained += kind.set_aside(reasons)
+
+
 def _entity(kind: ItemClass, design: InferredDesign) -> InferredEntity:
     """Return the entity of a class, without two places whose keys can be equal."""
-    entity = EntityInference(kind, design).infer()
+    inference = EntityInference(kind, design)
+    entity = inference.infer()
+    if inference.irregular:
+        design.unexplained += kind.set_aside(inference.irregular)
+        return _entity(kind, design)
     for one, other in combinations(entity.places, 2):
         if one.index is other.index:
             sides = (_templates(each.paths, each.delimiter, design) for each in (one, other))
@@ -122,10 +145,20 @@ def _split_variants(entity: InferredEntity, kind: ItemClass) -> None:
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:
+    """Yield the texts of keys that may be composed.
+
+    They are not those that another attribute of the item has: `room-12` is the id of a room. A key
+    with a name of its own is composed only if it has a #; every other delimiter is also in values.
+    """
     schemas = (sample.table.keys, *(index.keys for index in sample.table.indexes))
-    names = dict.fromkeys(key.name for keys in schemas for key in keys if key.type == "S")
+    names = list(dict.fromkeys(key.name for keys in schemas for key in keys if key.type == "S"))
+    plain = [name for name in names if not has_own_name(name)]
     for item in sample.items:
-        yield from (item[name]["S"] for name in names if name in item)
+        contents = {value.get("S") for name, value in item.items() if name not in plain}
+        for name in names:
+            text = item.get(name, {}).get("S")
+            if text is not None and (text not in contents if name in plain else "#" in text):
+                yield text
 
 
 def _has_escapes(texts: list[str], separator: str) -> bool:
@@ -197,11 +230,14 @@ def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
     # First those whose keys have no other words: a `USER#…` is a User, `GAME#…`, `USER#…` is not.
     untyped = [each for each in design.entities if each.type_name is None]
     for entity in sorted(untyped, key=lambda each: len(_distinct_words(each))):
-        name = _class_of(_literal_name(entity) or table, design, reserved)
+        words = _distinct_words(entity)
+        known = _literal_name(entity, is_alone=len(design.entities) == 1)
+        long = [word for word in words if len(word) > 1]
+        name = _class_of(known or "_".join(long or (table, *words)), design, reserved)
         if name in taken:
-            joined = "_".join(_distinct_words(entity))
-            name = _class_of(joined or snake_case(name), design, reserved)
+            name = _class_of("_".join(words) or snake_case(name), design, reserved)
         entity.name = unused(name, {*taken, *reserved}, "")
+        entity.is_guessed = entity.name != name or not (known or long or len(design.entities) == 1)
         taken.add(entity.name)
     if design.name in taken:
         design.name = f"{design.name}Table"
@@ -226,13 +262,16 @@ def _distinct_words(entity: InferredEntity) -> list[str]:
     return [word for word in dict.fromkeys(words) if word == "item" or word not in GENERIC]
 
 
-def _literal_name(entity: InferredEntity) -> str:
-    """Return the last literal of a key that says what the item is, or whose id it begins with."""
+def _literal_name(entity: InferredEntity, *, is_alone: bool) -> str:
+    """Return the last literal of a key that says what the item is, or whose id it begins with.
+
+    One letter does not say it. An entity that `is_alone` is named after an id, or else its table.
+    """
     words = _distinct_words(entity)
     if len(words) > 1 and words[-1] == "item":
         return "_".join(words[-2:])
     for name in reversed(words):
-        if name not in GENERIC | VALUES:
+        if len(name) > 1 and name not in GENERIC | VALUES:
             return name
     for path in reversed(entity.paths):
         for part in path.parts:
@@ -240,10 +279,12 @@ def _literal_name(entity: InferredEntity) -> str:
             is_named = has_own_name(stored) and not part.attribute.is_key_only
             name = snake_case(stored) if is_named else ""
             name = name or _common_letters(part.attribute)
-            name = name.removesuffix("_id").removesuffix("_token")
-            if name not in {"", "id", "token", *VALUES}:
-                return name
-    return ""
+            plain = name.removesuffix("_id").removesuffix("_token")
+            is_id = plain != name or not is_alone
+            if is_id and plain not in {"", "id", "token", *VALUES}:
+                return plain
+    said = [word for path in entity.paths for word in _words(path) if len(word) > 1]
+    return snake_case(said[-1]).rstrip("_") if said and said[-1].islower() else ""
 
 
 def _words(path: InferredPath) -> list[str]:

@@ -21,7 +21,8 @@ from tablewright.infer.declaration import (
 )
 from tablewright.infer.key_variables import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
-from tablewright.infer.names import has_own_name
+from tablewright.infer.names import has_own_name, is_copy_name
+from tablewright.infer.regular import RARE
 from tablewright.infer.sample import ItemClass, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.key_parts import Delimiter
@@ -60,6 +61,8 @@ class EntityInference:
         delimiter = design.delimiter or Delimiter(escapes=False)
         self.paths = KeyPaths(self.items, self.stored, delimiter)
         self.own_paths: dict[str, InferredPath] = {}
+        #: Items that are not in an index, although nothing distinguishes them, with the reasons.
+        self.irregular: dict[int, str] = {}
 
     def _members(self, index: IndexDescription) -> list[int]:
         """Return the numbers of the items in an index."""
@@ -232,7 +235,10 @@ class EntityInference:
         if is_own:
             variables = [each for each in elements if isinstance(each, VaryingPart)]
             is_explained = any(explains(variable.texts) for variable in variables)
-            draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
+            is_whole = len(elements) == 1
+            if is_whole and not is_primary and is_explained:
+                is_whole = not is_copy_name(key.name)
+            draft.is_natural = is_whole or not is_explained
         if draft.is_natural:
             self.stored.add(key.name)
         else:
@@ -308,7 +314,10 @@ class EntityInference:
         when = placement.when
         if wrong and when is None:
             when = find_condition(self.stored.by_name.values(), placement.members, wrong)
-            if when is None:  # nothing of the item says whether it is in the index
+            if when is None and len(wrong) <= len(self.items) // RARE and not self.kind.variants:
+                reason = f"it is not in {index.name}, although its attributes give the keys"
+                self.irregular |= dict.fromkeys(wrong, reason)
+            elif when is None:  # nothing of the item says whether it is in the index
                 composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
                 position = min(composed, key=lambda n: not drafts[n].variables)
                 paths[position] = self._lone_path(index, drafts[position])

@@ -15,9 +15,7 @@ again from its entity. A row that differs is reported in `warnings`.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
-from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -55,6 +53,7 @@ from tablewright.infer.names import (
     write_assignment,
     write_call,
 )
+from tablewright.infer.proof import declare
 from tablewright.infer.sample import Sample
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.provision import definition
@@ -74,7 +73,6 @@ _KINDS = {
     "NS": kind_of(set, DECIMAL),
     "BS": kind_of(set, BYTES),
 }
-_MODULE = "tablewright imported model"  # the space prevents a conflict with a module name
 
 
 class ImportedModel(Struct, frozen=True):
@@ -214,15 +212,10 @@ def _name_after_facets(
 
 def _declare(source: str, owners: Sequence[str], file: str) -> list[TableMap]:
     """Return the tables that a source declares, without importing it."""
-    module = ModuleType(_MODULE)
-    sys.modules[_MODULE] = module  # annotations are resolved there
     try:
-        exec(compile(source, _MODULE, "exec"), vars(module))
+        return declare(source, owners)
     except TablewrightError as error:
         raise ModelFileRefused(f"{file}: no design can be declared: {error}") from error
-    finally:
-        del sys.modules[_MODULE]
-    return [vars(module)[owner].__table__ for owner in owners]
 
 
 class _Rows:

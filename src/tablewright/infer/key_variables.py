@@ -137,7 +137,10 @@ class KeyPaths(Struct):
         found = [each for each in self.explain(draft, variable) if each[0].kind == each[1].kind]
         if found and not is_alone:
             attribute, spelling = min(found, key=lambda each: rank(each, word))
-            return InferredPart(attribute, spelling, variable.prefix)
+            others = [each for each, _ in found if each is not attribute]
+            return InferredPart(
+                attribute, spelling, variable.prefix, alternatives=tuple(dict.fromkeys(others))
+            )
         if draft.key.type != "S":
             attribute = self.stored.add(draft.key.name)
             return InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)

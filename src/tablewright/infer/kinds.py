@@ -15,7 +15,7 @@ A spelling is a type with the formats of a value in a key, found by trying them:
     date       as it is, week, year_month, year
     int        as it is (not in a sort key), padded
     Decimal    fixed_point
-    str        as it is, lower, upper, casefold, truncated
+    str        as it is, lower, upper, casefold, truncated, shard
 
 and `descending` of all that have a fixed width; `number` and `binary` in key attributes of type N
 and B. A spelling is right if the model itself composes the stored text with it: this module writes
@@ -25,9 +25,10 @@ no text of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -43,6 +44,9 @@ from tablewright.values import SET_MEMBER, Value, tag_of
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)").fullmatch
 _DATE = re.compile(r"\d{4}-\d\d-\d\d").fullmatch
 _INTEGER = re.compile(r"-?\d+").fullmatch
+_DIGITS = re.compile("[0-9]+").fullmatch
+#: The most digits of the number of a shard.
+_SHARD_DIGITS = 3
 
 
 class Kind(Struct, frozen=True):
@@ -158,14 +162,28 @@ def spells(
     sorts: bool,
 ) -> bool:
     """Whether the spelling writes each value as its text; `sorts`: in a sort key."""
-    try:
-        part = spelling.part(delimiter)
-        if sorts and not part.is_ordered:
-            return False
-        write = part.attribute_text
-        return all(write(value) == text for value, text in zip(values, texts, strict=True))
-    except (DeclarationError, InvalidValue):
+    part = _part(spelling, delimiter)
+    if part is None or (sorts and not part.is_ordered):
         return False
+    write = part.attribute_text
+    try:
+        return all(write(value) == text for value, text in zip(values, texts, strict=True))
+    except InvalidValue:
+        return False
+
+
+def writer_of(spelling: KeySpelling, delimiter: Delimiter) -> Callable[[Any], str] | None:
+    """Return what writes values in a key; None if the type has no such format."""
+    part = _part(spelling, delimiter)
+    return None if part is None else part.attribute_text
+
+
+@lru_cache(maxsize=512)
+def _part(spelling: KeySpelling, delimiter: Delimiter) -> KeyPart | None:
+    try:
+        return spelling.part(delimiter)
+    except DeclarationError:
+        return None
 
 
 def reads_back(spelling: KeySpelling, delimiter: Delimiter, texts: Sequence[str]) -> bool:
@@ -233,8 +251,12 @@ def _formatted(plain: KeySpelling, texts: Sequence[str]) -> Iterator[KeySpelling
         yield plain("lower", LOWER)
         yield plain("upper", UPPER)
         yield plain("casefold", CASEFOLD)
-        longest = max(map(len, texts))
+        longest = max(1, *map(len, texts))
         yield plain("truncated", truncated(longest), longest)
+        if width is not None and len(set(texts)) > 1 and all(map(_DIGITS, texts)):
+            count = max(map(int, texts)) + 1
+            if len(str(count - 1)) == width <= _SHARD_DIGITS:
+                yield plain("shard", numbers.shard(count), f"of={count}")
 
 
 def _is_padded(texts: Sequence[str], width: int) -> bool:
@@ -242,9 +264,14 @@ def _is_padded(texts: Sequence[str], width: int) -> bool:
     return width > 3 or any(text[0] in "09" for text in texts)
 
 
-def _iso(plain: KeySpelling) -> Iterator[KeySpelling]:
-    for zone in ("Z", "+00:00"):
-        shown = [] if zone == "Z" else [f'zone="{zone}"']
-        for precision in ("seconds", "milliseconds", "microseconds"):
-            how = moments.iso(precision, zone)
-            yield plain("iso", how, f'"{precision}"', *shown)
+@lru_cache(maxsize=8)
+def _iso(plain: KeySpelling) -> tuple[KeySpelling, ...]:
+    """Return the spellings as ISO 8601; equal ones, so that `_part` knows them again."""
+    precisions: tuple[moments.Precision, ...] = ("seconds", "milliseconds", "microseconds")
+    return (
+        *(plain("iso", moments.iso(each, "Z"), f'"{each}"') for each in precisions),
+        *(
+            plain("iso", moments.iso(each, "+00:00"), f'"{each}"', 'zone="+00:00"')
+            for each in precisions
+        ),
+    )

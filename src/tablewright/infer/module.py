@@ -17,9 +17,10 @@ from tablewright.infer.declaration import (
     InferredEntity,
     InferredPath,
     InferredPlace,
+    InferredUnique,
     InferredVariant,
 )
-from tablewright.infer.names import WIDTH, keywords, quoted, snake_case, unused, wrap_call
+from tablewright.infer.names import VERSIONS, WIDTH, keywords, quoted, snake_case, unused, wrap_call
 from tablewright.schema import Throughput
 from tablewright.table_description import IndexDescription
 
@@ -32,20 +33,21 @@ _STANDARD = {
 }
 _OWN = {
     "tablewright": [
-        *("GSI", "LSI", "Attr", "Entity", "Provisioned", "Table", "attr", "index", "key", "ttl")
+        *("GSI", "LSI", "Attr", "Entity", "Get", "Provisioned", "Query", "Table"),
+        *("access_pattern", "attr", "index", "key", "ttl", "unique"),
     ],
     "tablewright.formats": formats.__all__,
     "tablewright.verify": ["Check", "Stored"],
 }
 
 
-def write_module(design: InferredDesign) -> str:
-    """Return the source of a design."""
+def write_module(design: InferredDesign, functions: str = "", names: Collection[str] = ()) -> str:
+    """Return the source of a design, with functions that use these names."""
     count = len(design.sample.items)
-    summary = (
-        f"{design.sample.table.name}: a first design, inferred from {count} item{'s'[: count - 1]}."
-    )
-    return join_module(summary, write_classes(design))
+    read = design.sample.read
+    items = f"{count} of {read} items" if read > count else f"{count} item{'s'[: count - 1]}"
+    summary = f"{design.sample.table.name}: a first design, inferred from {items}."
+    return join_module(summary, write_classes(design), functions, names)
 
 
 class Classes(Struct, frozen=True):
@@ -162,12 +164,19 @@ class _ClassWriter:
         }
         arguments = ["Entity", f"table={self.design.name}", *keywords(options)]
         lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
+        if entity.is_guessed:
+            lines.append("    # The name is a guess: nothing in the items says what they are.")
         in_key = [part.attribute for path in entity.paths for part in path.parts]
         first = list(dict.fromkeys(in_key))
         others = sorted(
             (a for a in entity.attributes if a not in first), key=lambda each: each.name
         )
         lines += [self._attribute(each) for each in (*first, *others)]
+        lines += [
+            f"    # {each.name} can be a version(), if each write of an item increments it."
+            for each in others
+            if each.name in VERSIONS and each.kind.source == "int"
+        ]
         lines += [
             f"    # {quoted(each)} is a name that a design cannot declare."
             for each in entity.undeclared
@@ -181,6 +190,10 @@ class _ClassWriter:
             if any(part.attribute.index for path in place.paths for part in path.parts):
                 lines.append("    # Nothing else in an item says whether it is in this index.")
             lines.append(self._place(place, name, entity))
+        for unique in entity.uniques:
+            name = unused(f"unique_{unique.attribute.name}", taken)
+            taken.add(name)
+            lines.append(self._unique(unique, name))
         for index, keys in entity.shared.items():
             where, shown = self.indexes[index], ", ".join(map(quoted, keys))
             lines.append(f"    # Items are in {where}, too; it shares the key {shown}.")
@@ -230,6 +243,15 @@ class _ClassWriter:
         delimiter = keywords({"delimiter": (place.delimiter, None)})
         arguments = [where, *map(_tuple, paths), *when, *delimiter]
         return wrap_call(f"{name} = {self._use('index')}", arguments, "    ")
+
+    def _unique(self, unique: InferredUnique, name: str) -> str:
+        paths = [self._path(path, None, set()) for path in unique.paths]
+        if len(paths) == 2 and paths[0] == paths[1]:
+            del paths[1]
+        kept = [each.name for each in unique.keep]
+        keep = f"keep=({', '.join(kept)}{',' * (len(kept) == 1)})"
+        options = [keep, *keywords({"type_name": (unique.type_name, None)})]
+        return wrap_call(f"{name} = {self._use('unique')}", [*paths, *options], "    ")
 
     def _path(self, path: InferredPath, other: str | None, seen: set[str]) -> str:
         """Return the expression of a key attribute; `seen` are the parts that the key has."""

@@ -37,9 +37,16 @@ VALUES = frozenset({
     "name", "number", "phone", "price", "score", "sku", "slug", "state", "status", "time", "title",
     "type", "updated", "url", "username", "version", "week", "year", "zip",
 })  # fmt: skip
+#: Names of numbers that count the writes of an item.
+VERSIONS = frozenset({"lock_version", "revision", "version", "version_number"})
 #: Key attributes that have no name of their own.
 _KEY_ATTRIBUTE = re.compile(
-    r"((gsi|lsi|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
+    r"((gsi|lsi|gs|ls|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
+)
+
+#: Words in the names of key attributes that repeat others.
+_COPIES = frozenset(
+    {"data", "gsi", "hash", "idx", "index", "key", "lsi", "pk", "range", "sk", "sort"}
 )
 
 WIDTH = 88
@@ -125,6 +132,15 @@ def has_own_name(attribute: str) -> bool:
     [False, False, False, True, False]
     """
     return _KEY_ATTRIBUTE.fullmatch(attribute.lower()) is None
+
+
+def is_copy_name(attribute: str) -> bool:
+    """Whether the name of a key attribute says that it repeats what another attribute has.
+
+    >>> [is_copy_name(name) for name in ("last_active_sk", "data", "updatedAt")]
+    [True, True, False]
+    """
+    return not _COPIES.isdisjoint(snake_case(attribute).split("_"))
 
 
 def unused(name: str, taken: Container[str], separator: str = "_") -> str:

@@ -1,9 +1,5 @@
 """Sample: some items of a table, divided into the classes that will be one entity each.
 
-The sample is read with DescribeTable, DescribeTimeToLive and Scan; nothing is written. Pages of
-several segments of the table are read in turn, so that a sample of a large table has items of many
-partitions.
-
 Items are divided by a type attribute if the table has one: an attribute whose values divide the
 items as their keys do. Else they are divided by the literals of their keys.
 
@@ -16,31 +12,27 @@ Classes with different types at one key become one entity with variants:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from tablewright.errors import TableNotFound
 from tablewright.infer.names import snake_case
+from tablewright.infer.regular import RARE, UnexplainedItem
 from tablewright.infer.structure import is_word
-from tablewright.mapping.item_kind import is_record
 from tablewright.schema import KeySchema
 from tablewright.table_description import TableDescription
-from tablewright.transfer.definition import read_definition, require_description
-from tablewright.transfer.endpoints import select_tables
-from tablewright.transfer.rows import scan_pages
-from tablewright.transport import Transport
 from tablewright.values import Item, Value
-
-#: The number of items that are enough to see the structure of most tables.
-SAMPLE_SIZE = 1000
-SEGMENTS = 4
 
 #: Names of type attributes, without case and underscores.
 _TYPE_NAMES = (
     "entitytype", "type", "entity", "itemtype", "kind", "model", "objecttype", "recordtype",
-    "typename", "types", "discriminator", "tp", "et", "en", "edbe",
+    "typename", "types", "discriminator", "cls", "tp", "et", "en", "edbe",
 )  # fmt: skip
+
+#: A type that fewer than one of so many items with a form of key have is an exception.
+_RARE_TYPE = 50
+#: The most words in lower case at one place of a key that are literals.
+_MOST_KINDS = 8
 
 #: A literal of a key; None is a variable.
 Skeleton = tuple[tuple[str | None, ...], ...]
@@ -53,44 +45,14 @@ class Sample(Struct, frozen=True):
     items: tuple[Item, ...]
     #: Whether the entities must store each item exactly as it is, also moments.
     is_exact: bool = False
+    #: The number of items that were read; the sample represents them.
+    read: int = 0
 
 
 def natural_names(keys: KeySchema) -> frozenset[str]:
     """Return the key attributes that are one of several of a side, and so never composed."""
     sides = (keys.partition, keys.sort)
     return frozenset(key.name for side in sides if len(side) > 1 for key in side)
-
-
-def read_sample(
-    transport: Transport, table: str, where: str, size: int = SAMPLE_SIZE, segments: int = SEGMENTS
-) -> Sample:
-    """Return up to `size` items of a table; raise TableNotFound if it has none."""
-    select_tables(transport, where, table)
-    definition = read_definition(transport, require_description(transport, table))
-    items = [
-        item
-        for item in _some_items(transport, table, size, segments)
-        if not is_record(item[name] for name in definition.keys.names)
-    ]
-    if not items:
-        raise TableNotFound(f"{where}: the table {table!r} has no items to infer a design from")
-    return Sample(definition, tuple(items))
-
-
-def _some_items(transport: Transport, table: str, size: int, segments: int) -> list[Item]:
-    limit = -(-size // segments)
-    pages = [scan_pages(transport, table, each, segments, limit=limit) for each in range(segments)]
-    waiting: list[Iterator[list[Item]]] = pages
-    found: list[Item] = []
-    while waiting and len(found) < size:
-        following = []
-        for each in waiting:
-            page = next(each, None)
-            if page is not None:
-                found += page
-                following.append(each)
-        waiting = following
-    return found[:size]
 
 
 class ItemClass(Struct, eq=False):
@@ -101,6 +63,12 @@ class ItemClass(Struct, eq=False):
     type_name: str | None = None
     #: The classes that it joins, because they share a key: variants of one entity.
     variants: list[ItemClass] = []
+
+    def set_aside(self, reasons: Mapping[int, str]) -> list[UnexplainedItem]:
+        """Remove items, by their numbers, and return them with the reasons."""
+        removed = [UnexplainedItem(self.items[n], reason) for n, reason in reasons.items()]
+        self.items = [item for n, item in enumerate(self.items) if n not in reasons]
+        return removed
 
 
 def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
@@ -122,7 +90,7 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     for name in ranked:
         is_named = _rank(name) < len(_TYPE_NAMES)
         is_in_all = sample.is_exact or not is_named
-        needed = len(sample.items) if is_in_all else len(sample.items) / 2
+        needed = _nearly(len(sample.items)) if is_in_all else len(sample.items) / 2
         if counts[name] >= needed and _divides(sample.items, skeletons, name, is_named=is_named):
             return name
     return None
@@ -146,39 +114,90 @@ def _rank(name: str) -> int:
     return _TYPE_NAMES.index(plain) if plain in _TYPE_NAMES else len(_TYPE_NAMES)
 
 
+def _nearly(count: int) -> int:
+    """Return how many of so many items are all but the irregular ones."""
+    return count - count // RARE
+
+
 def _divides(
     items: Sequence[Item], skeletons: Sequence[Skeleton], name: str, *, is_named: bool
 ) -> bool:
-    """Whether no two values of an attribute have keys of the same form.
+    """Whether no two values of an attribute have keys of the same form, but for irregular items.
 
     The variants of an entity have such keys; then the attribute must have a usual name, and its
     values must say which form a key has, in all items.
     """
-    values: dict[Skeleton, set[str]] = defaultdict(set)
+    values: dict[Skeleton, Counter[str]] = defaultdict(Counter)
     for item, skeleton in zip(items, skeletons, strict=True):
         if name in item:
-            values[skeleton].add(type_of(item[name]))
-    distinct = {value for found in values.values() for value in found}
+            values[skeleton][type_of(item[name])] += 1
+    usual = {skeleton: _usual(counts) for skeleton, counts in values.items()}
+    distinct = {value for found in usual.values() for value in found}
     if "" in distinct:
         return False
-    if any(len(found) > 1 for found in values.values()):
-        is_in_all = all(name in item for item in items)
-        has_one_form = sum(map(len, values.values())) == len(distinct)
-        is_typing = has_one_form and len(values) > 1 and all(map(is_word, distinct))
+    count = sum(name in item for item in items)
+    is_in_all = count >= _nearly(len(items))
+    if any(len(found) > 1 for found in usual.values()):
+        has_one_form = sum(map(len, usual.values())) == len(distinct)
+        is_typing = has_one_form and len(usual) > 1 and all(map(is_word, distinct))
         return is_named and is_in_all and is_typing
-    if len(distinct) == 1 and not all(name in item for item in items):
+    if len(distinct) == 1 and not is_in_all:
         return False  # the kind or the model of a thing
     return is_named or (1 < len(distinct) < len(items) and all(map(is_word, distinct)))
 
 
-def divide(sample: Sample, delimiter: str, type_attribute: str | None) -> list[ItemClass]:
-    """Return the classes of a sample, in the order of their first items' keys."""
+def _usual(counts: Counter[str]) -> list[str]:
+    """Return the types that are not exceptions; a variant may be rare."""
+    total = counts.total()
+    exceptions = max(total // _RARE_TYPE, total >= RARE)
+    return [value for value, count in counts.items() if count > exceptions]
+
+
+def divide(
+    sample: Sample, delimiter: str, type_attribute: str | None
+) -> tuple[list[ItemClass], list[UnexplainedItem]]:
+    """Return the classes of a sample, in the order of their first items' keys, and other items.
+
+    An item without a type, with a key as those of a type have it, is in no class. Nor are a few
+    items whose keys have no literals, or only those of a frequent class.
+    """
+    skeletons = _skeletons(sample, delimiter)
+    types: dict[Skeleton, Counter[str]] = defaultdict(Counter)
+    for item, skeleton in zip(sample.items, skeletons, strict=True):
+        if type_attribute in item:
+            types[skeleton][type_of(item[type_attribute])] += 1
     found: dict[object, ItemClass] = {}
-    for item, skeleton in zip(sample.items, _skeletons(sample, delimiter), strict=True):
+    forms: dict[object, Skeleton] = {}
+    unexplained = []
+    for item, skeleton in zip(sample.items, skeletons, strict=True):
         type_name = type_of(item[type_attribute]) if type_attribute in item else None
-        kind = found.setdefault(type_name or skeleton, ItemClass([], type_name))
-        kind.items.append(item)
-    return list(found.values())
+        counts = types[skeleton]
+        if counts.total() >= RARE and type_name not in _usual(counts):
+            reason = (
+                f"its {type_attribute} is {type_name!r}"
+                if type_name
+                else f"it has no {type_attribute}"
+            )
+            usual = counts.most_common(1)[0][0]
+            reason += f", but its key is like those of type {usual!r}"
+            unexplained.append(UnexplainedItem(item, reason))
+            continue
+        found.setdefault(type_name or skeleton, ItemClass([], type_name)).items.append(item)
+        forms.setdefault(type_name or skeleton, skeleton)
+    rare = len(sample.items) // (4 * RARE)
+    frequent = {_firsts(forms[n]) for n, kind in found.items() if len(kind.items) > rare}
+    for name, kind in list(found.items()):
+        firsts = _firsts(forms[name])
+        is_known = not any(firsts) or firsts in frequent
+        if len(kind.items) <= rare and is_known and kind.type_name is None:
+            reason = f"its key has a form that only {len(kind.items)} of the items have"
+            unexplained += [UnexplainedItem(item, reason) for item in found.pop(name).items]
+    return list(found.values()), unexplained
+
+
+def _firsts(skeleton: Skeleton) -> tuple[str | None, ...]:
+    """Return the first literal of each key attribute."""
+    return tuple(words[0] for words in skeleton)
 
 
 def _skeletons(sample: Sample, delimiter: str) -> list[Skeleton]:
@@ -198,6 +217,7 @@ class _Words:
         self.sorts = name != sample.table.keys.partition[0].name
         partition = sample.table.keys.partition[0].name
         rows = [self._row(item) for item in sample.items]
+        self._values = {str(item[partition]) for item in sample.items}
         self._firsts = Counter(row[0] for row in rows if len(row) > 1)
         self._partitions: dict[str, set[str]] = defaultdict(set)
         for item, row in zip(sample.items, rows, strict=True):
@@ -205,6 +225,24 @@ class _Words:
                 self._partitions[text].add(str(item[partition]))
         self._wholes = Counter(row[0] for row in rows if len(row) == 1)
         self._inner = Counter(text for row in rows for text in row[1:] if text.isupper())
+        self._lower = self._lower_literals(rows)
+
+    def _lower_literals(self, rows: list[list[str]]) -> set[tuple[int, str]]:
+        """Return the words in lower case that tell kinds of items apart, each with its position.
+
+        They are few, and each is behind many values: `u#7#follower`, `u#7#following`.
+        """
+        found: dict[int, Counter[str]] = defaultdict(Counter)
+        for row in rows:
+            for position, text in enumerate(row[2:], 2):
+                found[position][text] += 1
+        return {
+            (position, text)
+            for position, counts in found.items()
+            if len(counts) <= _MOST_KINDS
+            for text, count in counts.items()
+            if is_word(text) and count > counts.total() // RARE and self._recurs(text)
+        }
 
     def _row(self, item: Item) -> list[str]:
         text: str = item[self.name]["S"]
@@ -216,7 +254,10 @@ class _Words:
         if len(row) == 1:
             return (row[0] if self._is_whole_literal(row[0], contents) else None,)
         first = row[0] if self._is_first_literal(row[0]) else None
-        rest = (text if self._is_inner_literal(text, contents) else None for text in row[1:])
+        rest = (
+            text if self._is_inner_literal(position, text, contents) else None
+            for position, text in enumerate(row[1:], 1)
+        )
         return (first, *rest)
 
     def _is_first_literal(self, text: str) -> bool:
@@ -228,15 +269,19 @@ class _Words:
     def _is_whole_literal(self, text: str, contents: set[str | None]) -> bool:
         if not is_word(text) or text in contents:
             return False
-        if text.isupper() and _are_few(self._wholes):
+        if text.isupper() and (_are_few(self._wholes) or self._recurs(text)):
             return True
         if not self.sorts:
             return len(self._wholes) == 1 and self._wholes[text] > 1
         few = len(self._wholes) <= max(3, self._wholes.total() / 4)
         return few and len(self._partitions[text]) > 1
 
-    def _is_inner_literal(self, text: str, contents: set[str | None]) -> bool:
-        if not text:
+    def _recurs(self, text: str) -> bool:
+        """Whether a text is in so many partitions that it is no value."""
+        return len(self._partitions[text]) > max(2, len(self._values) // (5 * RARE))
+
+    def _is_inner_literal(self, position: int, text: str, contents: set[str | None]) -> bool:
+        if not text or ((position, text) in self._lower and text not in contents):
             return True
         is_literal = is_word(text) and text.isupper() and text not in contents
         return is_literal and _are_few(self._inner)

@@ -23,6 +23,8 @@ from msgspec import Struct
 
 #: In the order of preference, where several would do.
 DELIMITERS = "#:|~/_.-"
+#: A word that the items of so many partitions have at one place is no value.
+MANY = 10
 _WORD = re.compile(r"[^\W\d]([^\W\d]|[_ -])*|[vV]\d+|\$[^\W\d][\w-]*").fullmatch
 #: The name of an entity and its version, as ElectroDB writes them: `$assignments#tasks_1#…`.
 _VERSIONED = re.compile(r"[^\W\d]\w*_\d+").fullmatch
@@ -60,13 +62,17 @@ def find_delimiter(texts: Sequence[str]) -> str:
     >>> find_delimiter(["USER:1", "USER:2", "PROFILE"]), find_delimiter(["a-b", "c-d"])
     (':', '')
     """
-    best, most = "", 0
+    best, most, usual = "", 0, 0
     for candidate in DELIMITERS:
         words = Counter(_first_word(text, candidate) for text in texts if candidate in text)
         del words[""]
         score = words.total() - len(words) if candidate != "#" else words.total()
+        if candidate == "#":
+            usual = score
         if score > most:
             best, most = candidate, score
+    if usual * 10 > most:  # the others are in values: USER#ann-1, where ids are ann-1
+        best = "#"
     if not best:
         return "#" if any("#" in text for text in texts) else ""
     double = best * 2
@@ -176,6 +182,8 @@ def _is_literal(
     if not any(any(earlier) for earlier in columns[:position]):  # the first, perhaps behind a #
         return True
     if not isinstance(before[-1], str):
+        return True
+    if partitions >= MANY:
         return True
     # A word behind a literal: `CAT#NAME#…`, or the id in `user#alice`.
     return (text.isupper() and not is_last) or (is_last and partitions > 1 and sorts)

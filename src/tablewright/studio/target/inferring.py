@@ -25,6 +25,8 @@ from tablewright.values import Item, tag_of
 
 #: The items of a sample for a page: enough for entities and keys, and read in a tenth of a second.
 PAGE_SAMPLE = 200
+#: The items of a sample for a design to save.
+DESIGN_SAMPLE = 1000
 
 
 class AttributeFacts(Struct, frozen=True):

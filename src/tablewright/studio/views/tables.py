@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from tablewright.capacity import read_units
 from tablewright.errors import TablewrightError
-from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.databases.provision import Provision, definition
 from tablewright.presentation.element import Child, Markup, element
 from tablewright.presentation.kinds import stored_names
@@ -23,7 +22,7 @@ from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.parts import NOTHING, button_link, faint, heading, note, panel
-from tablewright.studio.target.inferring import PAGE_SAMPLE, infer_table
+from tablewright.studio.target.inferring import DESIGN_SAMPLE, PAGE_SAMPLE, infer_table
 from tablewright.studio.target.inventory import (
     FoundTable,
     find_table,
@@ -423,7 +422,7 @@ def inferred_note(workspace: Workspace, name: str) -> Markup:
 def show_inferred(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
     """Show the inferred design of a table as a module."""
     is_known = name in workspace.maps
-    found = None if is_known else infer_table(workspace.transport, name, SAMPLE_SIZE)
+    found = None if is_known else infer_table(workspace.transport, name, DESIGN_SAMPLE)
     if found is None:
         raise MissingPage
     if request.query.get("format") == "py":

@@ -1,0 +1,141 @@
+"""Comparison: where a design that a person has written and the items of a table disagree.
+
+The design of the person is compared with the one that the items give, entity by entity: an entity
+of both is one whose items they share. Items are compared with the design of the person as
+`check-items` does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
+from tablewright.values import Item
+from tablewright.verify import compare_stored
+
+#: The problems of single items that are listed of an entity.
+_MOST_PROBLEMS = 3
+
+
+class Disagreement(Struct, frozen=True):
+    """One thing that a design says, and the items do not, or the reverse."""
+
+    #: The entity of the design; "" if it has none for these items.
+    entity: str
+    problem: str
+    #: The number of items of the sample.
+    items: int
+
+
+def compare(design: TableMap, draft: TableMap, items: Iterable[Item]) -> list[Disagreement]:
+    """Return where a design disagrees with items, and with the draft that they give."""
+    groups: dict[tuple[EntityMap | None, EntityMap | None], list[Item]] = defaultdict(list)
+    for item in items:
+        own, theirs = design.identify(item), draft.identify(item)
+        if own.unique is None and not own.is_record and theirs.unique is None:
+            groups[_base(own.entity), _base(theirs.entity)].append(item)
+    return [each for pair, group in groups.items() for each in _compare(design, *pair, group)]
+
+
+def _base(entity: EntityMap | None) -> EntityMap | None:
+    return entity if entity is None else entity.base or entity
+
+
+def _compare(
+    table: TableMap, own: EntityMap | None, drafted: EntityMap | None, items: list[Item]
+) -> Iterator[Disagreement]:
+    count = len(items)
+    if own is None:
+        what = "which no draft explains either" if drafted is None else f"drafted as {drafted.name}"
+        yield Disagreement(
+            "", f"no entity has a key like {table.show_key(items[0])}, {what}", count
+        )
+        return
+    if drafted is not None:
+        for problem in _keys(own, drafted):
+            yield Disagreement(own.name, problem, count)
+    yield from _attributes(own, items)
+    report = compare_stored(table, items, shown=count)
+    problems = Counter(each.problem for each in report.differences if each.entity == own.name)
+    shown = problems.most_common(_MOST_PROBLEMS)
+    for problem, number in shown:
+        yield Disagreement(own.name, problem, number)
+    rest = problems.total() - sum(number for _, number in shown)
+    if rest:
+        yield Disagreement(own.name, "other keys and values do not match, either", rest)
+
+
+def _attributes(entity: EntityMap, items: list[Item]) -> Iterator[Disagreement]:
+    table = entity.table
+    keys = {name for key in (entity.primary, *entity.indexes) for name in key.templates}
+    kinds = [kind for kind in entity.kinds if kind is not entity] or [entity]
+    declared = {each.stored: each for kind in kinds for each in kind.attributes.values()}
+    index_keys = {name for index in table.indexes.values() for name in index.attributes}
+    known = {*declared, *keys, *index_keys, *filter(None, table.attributes), table.type_attribute}
+    counts = Counter(name for item in items for name in item)
+    for name, count in counts.items():
+        if name not in known:
+            yield Disagreement(entity.name, f"the attribute {name!r} is not declared", count)
+    for stored, attribute in declared.items():
+        if not attribute.is_key_only and not counts[stored]:
+            problem = f"no item has the attribute {stored!r} ({attribute.name})"
+            yield Disagreement(entity.name, problem, len(items))
+
+
+def _keys(own: EntityMap, drafted: EntityMap) -> Iterator[str]:
+    ours, theirs = key_forms(own, _all(own)), key_forms(drafted, _all(drafted))
+    for name in dict.fromkeys([*ours, *theirs]):
+        here, there = ours.get(name), theirs.get(name)
+        if here is None:
+            yield f"items have {name}, as {_shown(there)}, which is not declared"
+        elif there is None:
+            yield f"{name} is {_shown(here)}, but items do not have it"
+        elif here != there:
+            yield f"{name} is {_shown(here)}, where the items give {_shown(there)}"
+
+
+def _all(entity: EntityMap) -> list[KeyMap]:
+    return [entity.primary, *entity.indexes]
+
+
+def _shown(forms: frozenset[str] | None) -> str:
+    return " or ".join(sorted(forms or ()))
+
+
+def key_forms(entity: EntityMap, keys: Iterable[KeyMap]) -> dict[str, frozenset[str]]:
+    """Return the templates of each key attribute, in a form that two designs can share.
+
+    The parts are stored attributes, `ORDER#{lower(orderId)}`; those that are only in keys are
+    numbered: `ORDER#{1}`.
+    """
+    templates: dict[str, list[Template]] = defaultdict(list)
+    for key in keys:
+        for name, template in key.templates.items():
+            templates[name].append(template)
+    numbers: dict[str, int] = {}
+
+    def show(name: str, template: Template) -> str:
+        if template.natural is not None:
+            return f"{{{name}}}"
+        found = ""
+        for piece in template.pieces:
+            if isinstance(piece, str):
+                found += piece
+                continue
+            attribute = entity.attributes[piece.attribute]
+            if attribute.is_key_only:
+                found += f"{{{numbers.setdefault(piece.attribute, len(numbers) + 1)}}}"
+            else:
+                found += f"{{{piece.form.replace('{}', attribute.stored)}}}"
+        return found
+
+    return {
+        name: frozenset(show(name, template) for template in each)
+        for name, each in templates.items()
+    }
