@@ -125,8 +125,14 @@ def test_numbers_spelled_differently_are_duplicates(db: Database) -> None:
 @pytest.mark.parametrize("request_items", [{}, None], ids=["empty", "missing"])
 def test_there_must_be_something_to_get(db: Database, request_items: Json | None) -> None:
     request = {} if request_items is None else {"RequestItems": request_items}
-    message = "The requestItems parameter is required for BatchGetItem"
-    db.refuses("BatchGetItem", request, message, raw=True)
+    db.refuses_early(
+        "BatchGetItem",
+        request,
+        "1 validation error detected: Value at 'RequestItems' failed to satisfy constraint: "
+        "Member must have length greater than or equal to 1",
+        old="The requestItems parameter is required for BatchGetItem",
+        raw=True,
+    )
 
 
 def test_a_table_must_have_keys(db: Database) -> None:

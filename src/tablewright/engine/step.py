@@ -24,6 +24,7 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.storage import Snapshot, Tree, WriteTransaction
+from tablewright.wire.layers import Profile
 
 if TYPE_CHECKING:
     from tablewright.engine.archives.object_folder import ObjectFolder
@@ -41,6 +42,7 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
     snapshot: Snapshot
     streams: StreamSettings
     counts: ItemCounts
+    profile: Profile
 
     def count(self, tree: Tree) -> tuple[int, int]:
         """Return the rows and bytes of a tree, which are approximate if it is large."""

@@ -17,15 +17,22 @@ from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledProjection
+from tablewright.expression.legacy import refuse_mixture
 from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE
 from tablewright.values import Item
+from tablewright.wire.read import no_tables
 from tablewright.wire.requests import BatchGetItemInput, KeysAndAttributes
 from tablewright.wire.responses import BatchGetItemOutput, ItemOut
 
 
 def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     if not request.tables:
-        raise ValidationException("The requestItems parameter is required for BatchGetItem")
+        raise no_tables("BatchGetItem")
+    if any(wanted.attributes_to_get for wanted in request.tables.values()):
+        # Also on different tables.
+        refuse_mixture(
+            {name for each in request.tables.values() for name in each.present_members()}
+        )
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, CompiledProjection | None] = {}

@@ -15,13 +15,14 @@ from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES, MAX_SORT_KEY_SIZE
 from tablewright.values import Item
+from tablewright.wire.read import no_tables
 from tablewright.wire.requests import BatchWriteItemInput, WriteRequest
 from tablewright.wire.responses import BatchWriteItemOutput, ItemCollectionMetrics
 
 
 def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
     if not request.tables:
-        raise ValidationException("The requestItems parameter is required for BatchWriteItem")
+        raise no_tables("BatchWriteItem")
     if sum(map(len, request.tables.values())) > MAX_BATCH_WRITES:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
