@@ -136,12 +136,12 @@ def _large_exponent(text: str, length: int, places: int, exponent: str) -> Valid
     return ValidationException(new, old=OVERFLOW if wrapped > 0 else UNDERFLOW)
 
 
-def exceeds_32_bits(places: int, exponent: str) -> bool:
+def exceeds_32_bits(places: int, exponent: str | None) -> bool:
     """Return whether an exponent, or the scale of a number with it, exceeds 32 bits.
 
     `places` is the number of digits after the decimal point; the scale is these minus the exponent.
     """
-    power = _bounded_power(exponent)
+    power = _bounded_power(exponent or "")
     return not (-(2**31) <= power < 2**31 and places - power < 2**31)
 
 

@@ -29,6 +29,7 @@ from tablewright.engine.item_writes import TotalSize, compute_fingerprint, run_t
 from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
+from tablewright.engine.statements.where import has_function
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
@@ -124,12 +125,13 @@ def _check_read(
     values = prepared.bind(request.parameters)
     table = context.find_table(prepared.table_name)
     plan = prepared.plan_select(table)
-    if plan.operation != "GetItem":
+    rest = plan.branches[0].filter
+    if plan.operation != "GetItem" or (rest is not None and has_function(rest.tree)):
         raise ValidationException(
             "Select statements within BatchExecuteStatement must specify the primary key in "
             "the where clause."
         )
-    if plan.branches[0].filter is not None:
+    if rest is not None:
         raise ValidationException("Only single item select is supported")
 
     def execute() -> tuple[ItemOut | None, Charge]:
@@ -220,7 +222,11 @@ def execute_transaction(request: ExecuteTransactionInput) -> Step:
         with _naming(number):
             prepared = prepare_statement(statement.text)
             _check_for_transaction(prepared)
-            values = prepared.bind(statement.parameters)
+            parameters = statement.parameters or ()
+            prepared.parsed.require_parameters(parameters)
+        values = prepared.parsed.bind(parameters)  # its faults do not name the statement
+        with _naming(number):
+            prepared.check(values)
             if prepared.is_read:
                 reads.append((prepared, values))
             else:
