@@ -320,7 +320,8 @@ class StatementOperandParser:
                 raise empty_component()
             if name.text in members:
                 raise ValidationException(
-                    f"Duplicate keys in tuple. Key: {name.text} under {where} at {self.locate(name)}"
+                    f"Duplicate keys in tuple. Key: {name.text} under {where} "
+                    f"at {self.locate(name)}"
                 )
             members[name.text] = self.parse_constant(where if is_item else f"{where}.{name.text}")
             if not self.accept(","):
