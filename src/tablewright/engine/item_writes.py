@@ -123,9 +123,7 @@ def run_transaction(
     for write in writes:
         write.table.reject_paths_into_keys(write.update, write.condition)
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
-        raise ValidationException(
-            "Transaction request cannot include multiple operations on one item"
-        )
+        raise repeated_item()
     if token and _was_applied(tx, token, fingerprint):
         return _charge_replay(tx, writes), True
     cancel_unless_all(_evaluations(tx, writes))
@@ -139,6 +137,10 @@ def run_transaction(
     if token:
         tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
     return charges, False
+
+
+def repeated_item() -> ValidationException:
+    return ValidationException("Transaction request cannot include multiple operations on one item")
 
 
 def cancel_at_first(checks: Sequence[Callable[[], None]]) -> None:

@@ -82,9 +82,7 @@ class RowSource:
         self.position_names = table.key_names
         if index is not None:
             if index.schema.building:
-                raise ValidationException(
-                    f"Cannot read from backfilling global secondary index: {index.name}"
-                )
+                raise backfilling(index.name)
             self.tree = index.tree
             self.keys = index.keys
             self.position_names = index.position_names
@@ -118,6 +116,10 @@ class RowSource:
         row_key = self.index.encode_row_key(start, table_key)
         assert row_key is not None
         return row_key
+
+
+def backfilling(index: str) -> ValidationException:
+    return ValidationException(f"Cannot read from backfilling global secondary index: {index}")
 
 
 def find_source(context: ReadContext, request: requests.PagedInput) -> RowSource:

@@ -150,6 +150,12 @@ class RequestEntityTooLargeException(DynamoDBError):
 class ResourceNotFoundException(DynamoDBError): ...
 
 
+def not_found(what: str = "", parent: str = "") -> ResourceNotFoundException:
+    """Return the fault for a missing resource, such as `Table: shop`, or one that has no name."""
+    named = f": {what} not found{f' for {parent}' if parent else ''}" if what else ""
+    return ResourceNotFoundException(f"Requested resource not found{named}")
+
+
 class ResourceInUseException(DynamoDBError): ...
 
 

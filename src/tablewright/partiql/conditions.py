@@ -14,7 +14,7 @@ from typing import Final
 
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.rules import COMPARATORS, TESTS
+from tablewright.expression.rules import COMPARATORS, TESTS, not_in_condition
 from tablewright.partiql.operands import (
     SET_FUNCTIONS,
     Expression,
@@ -171,7 +171,7 @@ def require_condition(expression: Expression) -> tree.Condition:
         raise ValidationException(NO_CONDITION)
     if isinstance(expression, tree.Call):
         if expression.function in SET_FUNCTIONS:
-            raise not_in_condition(expression.function)
+            raise ValidationException(not_in_condition(expression.function))
         if expression.function not in TESTS:
             raise ValidationException(NO_CONDITION)
     return expression
@@ -183,17 +183,11 @@ def require_plain(expression: Expression) -> tree.Operand:
     if isinstance(operand, tree.Arithmetic):
         raise unsupported_operator(operand.operator)
     if isinstance(operand, tree.Call) and operand.function in SET_FUNCTIONS:
-        raise not_in_condition(operand.function)
+        raise ValidationException(not_in_condition(operand.function))
     return operand
 
 
 def unsupported_operator(operator: str) -> ValidationException:
     return ValidationException(
         f"Unsupported operator in Condition Expression. Operator: {operator}"
-    )
-
-
-def not_in_condition(function: str) -> ValidationException:
-    return ValidationException(
-        f"The function is not allowed in a condition expression; function: {function}"
     )

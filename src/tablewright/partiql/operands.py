@@ -18,7 +18,7 @@ from typing import Final, TypeAlias, TypeVar
 from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.rules import COMPARATORS, TESTS
+from tablewright.expression.rules import COMPARATORS, TESTS, out_of_range
 from tablewright.limits import MAX_LIST_INDEX
 from tablewright.partiql.tokens import RESERVED_IN_PATHS, StatementToken, malformed, tokenize
 from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, PositionalParameter, SetOf
@@ -194,9 +194,7 @@ class StatementOperandParser:
         if not digits.isdigit():
             raise malformed("Unexpected term")
         if len(digits) > 10 or int(digits) > MAX_LIST_INDEX:
-            raise ValidationException(
-                f"List index is not within the allowable range; index: [{digits}]"
-            )
+            raise ValidationException(out_of_range(digits))
         return int(digits)
 
     def parse_call(self) -> tree.Call:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from tablewright.encoding.items import normalise
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.rules import not_in_update
 from tablewright.partiql.conditions import ConditionParser
 from tablewright.partiql.operands import (
     CONSTANTS,
@@ -284,9 +285,7 @@ class _StatementParser(ConditionParser):
         if name in ("if_not_exists", "list_append"):
             return tree.SetAction(path, operand)
         if name not in SET_FUNCTIONS:
-            raise ValidationException(
-                f"The function is not allowed in an update expression; function: {name}"
-            )
+            raise ValidationException(not_in_update(name))
         function = name.upper()
         if len(operand.arguments) != 2:
             raise ValidationException(

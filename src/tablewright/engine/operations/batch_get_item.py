@@ -15,6 +15,7 @@ from tablewright.engine.expressions import read_projection
 from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.tables.table import REPEATED_KEYS
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledProjection
 from tablewright.expression.legacy import refuse_mixture
@@ -41,7 +42,7 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
         projections[name] = read_projection(wanted)
         keys_of[name] = [normalise_item(key) for key in wanted.keys]
         if len({dump(sorted(key.items())) for key in keys_of[name]}) < len(keys_of[name]):
-            raise ValidationException("Provided list of item keys contains duplicates")
+            raise ValidationException(REPEATED_KEYS)
 
     def run(context: ReadContext) -> BatchGetItemOutput:
         tables = {name: context.find_table(name) for name in request.tables}

@@ -11,7 +11,7 @@ from tablewright.engine.charge import Charge, collection_metrics, consumed_by_ta
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.tables.table import StoredTable
+from tablewright.engine.tables.table import REPEATED_KEYS, StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES, MAX_SORT_KEY_SIZE
 from tablewright.values import Item
@@ -42,7 +42,7 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
             for name, new, key_values in prepared
         ]
         if len({(table.name, key) for _, table, key, _, _ in writes}) < len(writes):
-            raise ValidationException("Provided list of item keys contains duplicates")
+            raise ValidationException(REPEATED_KEYS)
         charges = {name: Charge(table, name=name) for name, table in tables.items()}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         is_charged = request.return_capacity not in (None, "NONE")

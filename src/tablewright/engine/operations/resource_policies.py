@@ -21,9 +21,9 @@ from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteSt
 from tablewright.engine.tables.definition import check_policy_text
 from tablewright.errors import (
     PolicyNotFoundException,
-    ResourceNotFoundException,
     ValidationException,
     invalid,
+    not_found,
 )
 from tablewright.schema import AttachedPolicy, TableSchema
 from tablewright.wire.table_settings import (
@@ -119,9 +119,7 @@ def new_revision(old: AttachedPolicy | None = None) -> str:
 def _find_schema(context: ReadContext, name: str, stream: str | None) -> TableSchema:
     schema = context.find_table_for_control_plane(name).schema
     if stream is not None and (schema.stream is None or schema.stream.label != stream):
-        raise ResourceNotFoundException(
-            f"Requested resource not found: Stream: {stream} not found for Table: {name}"
-        )
+        raise not_found(f"Stream: {stream}", f"Table: {name}")
     return schema
 
 

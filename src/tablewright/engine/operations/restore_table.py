@@ -173,7 +173,7 @@ def _with_capacity(
     if billing == "PAY_PER_REQUEST":
         return replace(index, throughput=Throughput(), on_demand=on_demand)
     if not throughput.read:  # the source was on demand
-        raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
+        raise definition.no_throughput(index.name)
     return replace(index, throughput=Throughput(throughput.read, throughput.write), on_demand=None)
 
 

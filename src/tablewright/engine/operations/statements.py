@@ -25,13 +25,19 @@ from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.engine.charge import Charge, consumed_by_table
-from tablewright.engine.item_writes import TotalSize, compute_fingerprint, run_transaction
+from tablewright.engine.item_writes import (
+    TotalSize,
+    compute_fingerprint,
+    repeated_item,
+    run_transaction,
+)
 from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
 from tablewright.engine.statements.where import has_function
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
+from tablewright.engine.tables.table import REPEATED_KEYS
 from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
 from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value
@@ -173,7 +179,7 @@ def _respond(
         except DynamoDBError as fault:
             response.error = _to_error(fault)
     if len({(table, key) for _, (table, key, _) in checked}) < len(checked):
-        raise ValidationException("Provided list of item keys contains duplicates")
+        raise ValidationException(REPEATED_KEYS)
     consumed: list[ConsumedCapacity | None] = []
     for response, (table, _, execute) in checked:
         response.table_name = table
@@ -277,9 +283,7 @@ def _read_step(
                     item = get_one(context, plan, values, True, charge, total.add)
                     responses.append(ItemResponse(item))
         if len(keys) < len(reads):
-            raise ValidationException(
-                "Transaction request cannot include multiple operations on one item"
-            )
+            raise repeated_item()
         return ExecuteTransactionOutput(
             responses=responses,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),

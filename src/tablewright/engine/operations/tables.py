@@ -33,8 +33,8 @@ from tablewright.engine.tables.describe import describe, describe_deleted, take_
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     ResourceInUseException,
-    ResourceNotFoundException,
     ValidationException,
+    not_found,
 )
 from tablewright.limits import MAX_LISTED_TABLES
 from tablewright.wire.requests import (
@@ -140,9 +140,7 @@ def _check_arn(arn: str) -> None:
 def _find_table(context: ReadContext, arn: str) -> StoredTable:
     table = context.catalog.tables.get(table_name(arn))
     if table is None:
-        raise ResourceNotFoundException(
-            f"Requested resource not found: ResourcArn: {arn} not found"
-        )
+        raise not_found(f"ResourcArn: {arn}")
     return table
 
 

@@ -26,9 +26,9 @@ from tablewright.engine.tables.describe import describe
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     LimitExceededException,
-    ResourceNotFoundException,
     ValidationException,
     invalid,
+    not_found,
 )
 from tablewright.schema import IndexSchema, StreamSetting, TableSchema, Throughput
 from tablewright.wire import requests
@@ -167,10 +167,10 @@ def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
             )
         names.append(name)
     if sum(update.create is not None or update.delete is not None for update in updates) > 1:
-        raise _concurrent_index_change()
+        raise concurrent_index_change()
 
 
-def _concurrent_index_change() -> LimitExceededException:
+def concurrent_index_change() -> LimitExceededException:
     return LimitExceededException(
         "Subscriber limit exceeded: "
         "Only 1 online index can be created or deleted simultaneously per table"
@@ -292,7 +292,7 @@ def _apply_index_update(
         if update.create.index_name in names:
             raise ValidationException("Attempting to create an index which already exists")
         if schema.is_building_index:
-            raise _concurrent_index_change()
+            raise concurrent_index_change()
         types = definition.collect_attribute_types(request.attribute_definitions or [])
         index = definition.build_global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
@@ -305,9 +305,9 @@ def _apply_index_update(
     if update.delete:
         gone = names.get(update.delete.index_name)
         if gone is None or gone.kind != "global":
-            raise ResourceNotFoundException("Requested resource not found")
+            raise not_found()
         if schema.is_building_index and not gone.building:
-            raise _concurrent_index_change()
+            raise concurrent_index_change()
         return replace(
             schema,
             indexes=tuple(i for i in schema.indexes if i is not gone),
@@ -350,7 +350,7 @@ def _apply_index_throughput(
             "PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
         )
     if change.provisioned_throughput is None and settings == (None, None):
-        raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
+        raise definition.no_throughput(index.name)
     changed = index
     if change.provisioned_throughput:
         definition.build_throughput(change.provisioned_throughput, f" for index {index.name}")

@@ -44,6 +44,10 @@ NO_VECTOR_INDEXES = (
 )
 
 
+def no_throughput(index: str) -> ValidationException:
+    return invalid(f"ProvisionedThroughput is not specified for index: {index}")
+
+
 def collect_attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
     types: dict[str, str] = {}
     for definition in definitions:
@@ -176,7 +180,7 @@ def build_global_index(
     project_row = build_projection(shape.projection)
     name = shape.index_name
     if provisioned and shape.provisioned_throughput is None:
-        raise invalid(f"ProvisionedThroughput is not specified for index: {name}")
+        raise no_throughput(name)
     if not provisioned and shape.provisioned_throughput is not None:
         raise invalid(
             f"ProvisionedThroughput should not be specified for index: {name} "

@@ -27,6 +27,7 @@ from tablewright.storage import LogTree, Tree
 from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value, tag_of
 
+REPEATED_KEYS = "Provided list of item keys contains duplicates"
 KEY_MISMATCH = "The provided key element does not match the schema"
 _NO_VALUE: Value = {}
 _NOT_VALID = "One or more parameter values are not valid."
