@@ -96,6 +96,7 @@ def _describe_restored(context: WriteContext, name: str) -> dict[str, Any]:
 
 def _check_overrides(request: RestoreInput) -> None:
     """Check the parts of a request that need no table."""
+    definition.refuse_vector_indexes(request.vector_indexes)
     check_encryption(request.sse_specification)
     for member, shapes in (
         ("LocalSecondaryIndexOverride", request.local_indexes),

@@ -32,6 +32,7 @@ from tablewright.schema import (
     WarmUnits,
 )
 from tablewright.wire import requests
+from tablewright.wire.constraints import Unsupported
 
 MAX_POLICY_SIZE = 20_480
 #: DynamoDB has no such text: there, these features exist.
@@ -328,6 +329,11 @@ def refuse_unsupported(request: requests.CreateTableInput | requests.UpdateTable
         vectors = request.vector_index_updates
     if any(member is not None for member in replicas):
         raise ValidationException(NO_REPLICAS)
+    refuse_vector_indexes(vectors)
+
+
+def refuse_vector_indexes(vectors: Sequence[Unsupported] | None) -> None:
+    """Refuse vector indexes, which the engine does not have."""
     if vectors:
         raise ValidationException(NO_VECTOR_INDEXES)
 
