@@ -78,5 +78,5 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table/backup/01489602797149
     ],
 )
 def test_vector_indexes_are_refused(operation: str, request_: dict[str, object]) -> None:
-    with Engine() as engine, pytest.raises(ValidationException, match="[Vv]ector"):
+    with Engine() as engine, pytest.raises(ValidationException, match=r"[Vv]ector"):
         engine.call(operation, request_)

@@ -109,13 +109,11 @@ def check_depth(value: Value, depth: int = 0) -> None:
                 check_depth(inner, depth + 1)
 
 
-def _find_repeat(members: list[str], order: Callable[[str], Any]) -> list[str] | None:
-    """Return the members as DynamoDB reports them if one is repeated, else None.
+def _order_repeated(members: list[str], order: Callable[[str], Any]) -> list[str]:
+    """Return members of which one is repeated as DynamoDB reports them.
 
     The members before the first repeat are in byte order, then come the repeat and the rest.
     """
-    if len(set(members)) == len(members):
-        return None
     seen: set[str] = set()
     for number, member in enumerate(members):
         if member in seen:
@@ -129,9 +127,8 @@ def _string_set(members: list[str]) -> list[str]:
         raise invalid("An string set  may not be empty")
     if len(members) == 1:
         return members
-    repeated = _find_repeat(members, str)
-    if repeated is not None:
-        raise _duplicates("", repeated, members, ", ")
+    if len(set(members)) != len(members):
+        raise _duplicates("", _order_repeated(members, str), members, ", ")
     return sorted_members("SS", members)
 
 
@@ -148,8 +145,8 @@ def _number_set(members: list[str]) -> list[str]:
 def _binary_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("Binary sets should not be empty")
-    repeated = _find_repeat(members, binascii.a2b_base64)
-    if repeated is not None:
+    if len(set(members)) != len(members):
+        repeated = _order_repeated(members, binascii.a2b_base64)
         raise _duplicates("of type BS", repeated, members, ",")
     return sorted_members("BS", members)
 

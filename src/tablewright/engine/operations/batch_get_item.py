@@ -41,7 +41,8 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     for name, wanted in request.tables.items():
         projections[name] = read_projection(wanted)
         keys_of[name] = [normalise_item(key) for key in wanted.keys]
-        if len({dump(sorted(key.items())) for key in keys_of[name]}) < len(keys_of[name]):
+        # DynamoDB compares keys as they are written: 1000 and 1e3 are no duplicates.
+        if len({dump(sorted(key.items())) for key in wanted.keys}) < len(wanted.keys):
             raise ValidationException(REPEATED_KEYS)
 
     def run(context: ReadContext) -> BatchGetItemOutput:

@@ -19,6 +19,7 @@ import msgspec
 
 from tablewright.engine.change_log.streams import close_streams
 from tablewright.engine.maintenance import delete_tree
+from tablewright.engine.operations.resource_policies import reject_other_arn
 from tablewright.engine.step import (
     ReadContext,
     ReadStep,
@@ -133,6 +134,7 @@ def list_tags_of_resource(request: ListTagsOfResourceInput) -> ReadStep:
 
 
 def _check_arn(arn: str) -> None:
+    reject_other_arn(arn)
     if not _TABLE_ARN.fullmatch(arn):
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 

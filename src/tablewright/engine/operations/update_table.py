@@ -30,7 +30,7 @@ from tablewright.errors import (
     invalid,
     not_found,
 )
-from tablewright.schema import IndexSchema, StreamSetting, TableSchema, Throughput
+from tablewright.schema import IndexSchema, KeySchema, StreamSetting, TableSchema, Throughput
 from tablewright.wire import requests
 from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInput
 
@@ -322,14 +322,26 @@ def _reject_redefined_types(schema: TableSchema, index: IndexSchema) -> None:
 
     DynamoDB ignores other definitions of the request: attributes of existing keys keep their type.
     """
-    known = schema.key_types
-    for attribute in index.keys:
-        kind = known.get(attribute.name, attribute.type)
-        if kind != attribute.type:  # the text is not known for certain
+    for keys in (schema.keys, *(other.keys for other in schema.indexes)):
+        types = {attribute.name: attribute.type for attribute in keys}
+        if any(
+            types.get(attribute.name, attribute.type) != attribute.type for attribute in index.keys
+        ):
             raise invalid(
-                f"Attribute {attribute.name} is defined with type {attribute.type}, but it is a "
-                f"key attribute of the table or of another index with type {kind}"
+                "Attributes cannot be redefined. Please check that your attribute has the same "
+                f"type as previously defined. Existing schema: {_show_keys(keys)} "
+                f"New schema: {_show_keys(index.keys)}"
             )
+
+
+def _show_keys(keys: KeySchema) -> str:
+    parts = [(attribute, "HASH") for attribute in keys.partition]
+    parts += [(attribute, "RANGE") for attribute in keys.sort]
+    shown = (
+        f"SchemaElement: key{{{attribute.name}:{attribute.type}:{role}}}"
+        for attribute, role in parts
+    )
+    return f"Schema:[{', '.join(shown)}]"
 
 
 def _apply_index_throughput(
