@@ -280,7 +280,8 @@ def test_key_conditions_go_with_a_filter_expression(db: Database, rows: str) -> 
         ),
         pytest.param(
             {"pk": compare("EQ", "a"), "sk": compare("EQ", 1), "n": compare("EQ", 1)},
-            "Conditions can be of length 1 or 2 only",
+            "The number of query conditions (3) exceeds the number of key attributes defined in "
+            "the schema (2)",
             id="three",
         ),
         pytest.param(

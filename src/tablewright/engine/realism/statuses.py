@@ -74,7 +74,7 @@ class Statuses:
         if self.status_of(table) == "CREATING":
             raise not_found()
         change = self._index_change(table)
-        if change is not None and change.name == index and change.description is None:
+        if index and change and change.name == index and change.description is None:
             raise backfilling(index)
 
     def check_creation(self, table: str) -> None:
