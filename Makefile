@@ -111,7 +111,8 @@ format: $(READY) ## format the code and apply safe lint fixes
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-docs: $(READY) ## generate docs/designs/*.md from the designs
+docs: $(READY) ## generate docs/designs/*.md and the table of operations
+	@$(BIN)/python -m tests.wire.support
 	@for design in shop market recipes menu commerce; do \
 	  $(BIN)/tablewright publish docs $$design -o docs/designs/$$design.md || exit 1; done
 

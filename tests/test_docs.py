@@ -12,14 +12,13 @@ from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import botocore.session
 import pytest
 
 import tablewright
 from tablewright import Engine
 from tablewright.server import serving
-from tablewright.wire.operations import OPERATIONS
 from tests import commands
+from tests.wire.support import read_states
 
 ROOT = Path(__file__).parent.parent
 SOURCE = Path(tablewright.__file__).parent
@@ -135,18 +134,14 @@ def test_every_link_to_a_section_leads_to_its_heading() -> None:
             assert section in anchors[target], f"{document.name}: {path}#{section}"
 
 
-def test_every_operation_of_dynamodb_is_listed_once_and_supported_unless_the_list_says_none() -> (
-    None
-):
+def test_every_operation_of_dynamodb_is_listed_once_with_its_state() -> None:
     text = (ROOT / "docs/operations.md").read_text()
     rows = re.findall(
         r"^\| ([A-Z]\w+(?:, \w+)*) \| (\w+) \|", text.partition("## Settings")[0], re.M
     )
     status = {name: kind for names, kind in rows for name in names.split(", ")}
     assert len(status) == sum(names.count(",") + 1 for names, _ in rows)
-    service = botocore.session.get_session().get_service_model("dynamodb")
-    assert status.keys() >= set(service.operation_names)
-    assert {name for name, kind in status.items() if kind != "none"} == OPERATIONS.keys()
+    assert status == {operation: state for operation, (state, _) in read_states().items()}
 
 
 def test_every_command_is_in_the_readme() -> None:

@@ -51,6 +51,16 @@ class MakeAsyncDatabase(Protocol):
     async def __call__(self, *tables: type[Table], **options: Any) -> AsyncDatabase: ...
 
 
+_VALIDATION = "tablewright_validation"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the settings of the fixtures in the configuration file of pytest."""
+    parser.addini(
+        _VALIDATION, "The `validation` of the fixtures' engines, such as 2025.", default="2026"
+    )
+
+
 #: Engines in memory that no test is using, by what their tables depend on.
 _IdleEngines: TypeAlias = "dict[Hashable, list[Engine]]"
 
@@ -64,14 +74,17 @@ def _tablewright_engines() -> Iterator[_IdleEngines]:
 
 
 @pytest.fixture
-def _tablewright_engine(_tablewright_engines: _IdleEngines) -> Iterator[Callable[..., Engine]]:
+def _tablewright_engine(
+    _tablewright_engines: _IdleEngines, pytestconfig: pytest.Config
+) -> Iterator[Callable[..., Engine]]:
     """Yield a function that returns engines with empty tables; undo all changes after the test."""
+    validation = pytestconfig.getini(_VALIDATION)
     with ExitStack() as at_end:
 
         def take(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
             kind = tables, options.get("table_name"), options.get("create")
             idle = _tablewright_engines.setdefault(kind, [])
-            engine = idle.pop() if idle else _new_engine(tables, options)
+            engine = idle.pop() if idle else _new_engine(tables, options, validation)
             at_end.callback(idle.append, engine)
             at_end.enter_context(engine.sandbox())
             return engine
@@ -79,11 +92,13 @@ def _tablewright_engine(_tablewright_engines: _IdleEngines) -> Iterator[Callable
         yield take
 
 
-def _new_engine(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
+def _new_engine(
+    tables: tuple[type[Table], ...], options: dict[str, Any], validation: Any
+) -> Engine:
     from tablewright.engine import Engine
     from tablewright.model.databases.connecting import connect
 
-    engine = Engine(":memory:")
+    engine = Engine(":memory:", validation=validation)
     try:
         connect(engine, *tables, **options)
     except BaseException:
@@ -130,11 +145,12 @@ def tablewright_async_db(_tablewright_engine: Callable[..., Engine]) -> MakeAsyn
 
 
 @pytest.fixture(scope="session")
-def _tablewright_server() -> Iterator[tuple[Engine, str]]:
+def _tablewright_server(pytestconfig: pytest.Config) -> Iterator[tuple[Engine, str]]:
     from tablewright.engine import Engine
     from tablewright.server import serving
 
-    with Engine(":memory:") as engine, serving(engine) as url:
+    validation: Any = pytestconfig.getini(_VALIDATION)
+    with Engine(":memory:", validation=validation) as engine, serving(engine) as url:
         yield engine, url
 
 

@@ -160,7 +160,7 @@ def test_what_is_no_value_is_refused_in_these_words(
 ) -> None:
     with pytest.raises(ValidationException) as refused:
         normalise({"L": [{"M": {"k": value}}]} if inside else value)
-    assert refused.value.message == message
+    assert refused.value.old_message == message
 
 
 def test_an_attribute_without_a_name_is_refused() -> None:

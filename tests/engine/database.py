@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,11 +24,13 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError
+from tablewright.errors import DynamoDBError, ValidationException
+from tablewright.wire.layers import PROFILES, Layer
 from tablewright.wire.operations import STREAM_OPERATIONS, target_of
 from tests.server.http import AUTHORIZATION
 
 Json = dict[str, Any]
+LABEL = "1 validation error detected: "
 #: The keys and the projection of an index; a list of names is an INCLUDE.
 Index = tuple[str, str | list[str]]
 
@@ -44,6 +47,11 @@ class Refused(Exception):
             for name, value in details.items()
             if name not in ("__type", "message", "Message", "Error", "ResponseMetadata")
         }
+
+
+@cache
+def _engine_of_2025() -> Engine:
+    return Engine(validation="2025")
 
 
 class Database(ABC):
@@ -120,6 +128,31 @@ class Database(ABC):
     ) -> None:
         """Assert a ValidationException."""
         self.fails(operation, request, "ValidationException", message, raw=raw)
+
+    def refuses_early(
+        self,
+        operation: str,
+        request: Mapping[str, Any],
+        message: str,
+        *,
+        old: str | None = None,
+        raw: bool = False,
+    ) -> None:
+        """Assert a ValidationException that needs no table, as each layer words it.
+
+        `message` has no prefix; `old` is the message before 2026, if that is another one.
+        """
+        layer = PROFILES["2026"].get(operation, Layer.OLD)
+        old = message if old is None else old
+        shown = {
+            Layer.OLD: old,
+            Layer.NEW: message,
+            Layer.LABELLED: message if "detected: " in message else f"{LABEL}{message}",
+        }
+        self.refuses(operation, request, shown[layer], raw=raw)
+        with pytest.raises(ValidationException) as refused:
+            _engine_of_2025().prepare(operation, dict(request))
+        assert refused.value.message == old
 
     # -- short forms of what most tests begin with
 

@@ -129,5 +129,5 @@ def test_only_old_values_can_be_returned(
     db: Database, full: str, operation: str, wanted: str
 ) -> None:
     asked = {"TableName": full, "ReturnValues": wanted} | WRITES[operation][0]
-    db.refuses(operation, asked, "ReturnValues can only be ALL_OLD or NONE")
+    db.refuses_early(operation, asked, "ReturnValues can only be ALL_OLD or NONE")
     assert db.items(full) == [OLD, OTHER]

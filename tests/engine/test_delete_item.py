@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.database import Database, Json, item, values
+from tests.engine.database import Database, Json, item
 
 OLD = item(pk="a", sk="1", v="old")
 OTHER = item(pk="a", sk="2")
@@ -33,12 +33,6 @@ def test_no_item_is_no_mistake(db: Database, full: str) -> None:
             id="syntax",
         ),
         pytest.param(
-            {"ExpressionAttributeValues": values(a=1)},
-            "ExpressionAttributeValues can only be specified when using expressions: "
-            "ConditionExpression is null",
-            id="values without an expression",
-        ),
-        pytest.param(
             {"ReturnValues": "ALL_NEW"},
             "ReturnValues can only be ALL_OLD or NONE",
             id="return values",
@@ -48,7 +42,7 @@ def test_no_item_is_no_mistake(db: Database, full: str) -> None:
 def test_a_wrong_request_is_refused_before_the_table_is_looked_for(
     db: Database, more: Json, message: str
 ) -> None:
-    db.refuses("DeleteItem", {"TableName": "missing", "Key": KEY, **more}, message)
+    db.refuses_early("DeleteItem", {"TableName": "missing", "Key": KEY, **more}, message)
 
 
 def test_an_item_leaves_its_indexes(db: Database) -> None:

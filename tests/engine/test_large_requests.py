@@ -13,7 +13,7 @@ INVALID = "One or more parameter values were invalid: "
 
 def test_a_long_number_with_a_letter_is_refused(db: Database, table: str) -> None:
     number = "1" * 50_000 + "x"
-    db.refuses(
+    db.refuses_early(
         "PutItem",
         {"TableName": table, "Item": KEY | {"n": {"N": number}}},
         f"The parameter cannot be converted to a numeric value: {number[:MAX_ECHO_LENGTH]}...",

@@ -31,7 +31,6 @@ CASES: list[tuple[str, Json, str]] = [
     ("UpdateItem", NAMED, broken(None, "key", NULL)),
     ("Query", {}, broken(None, "tableName", NULL)),
     ("Scan", {}, broken(None, "tableName", NULL)),
-    ("GetItem", {"TableName": "", "Key": KEY}, broken("", "tableName", SHORT)),
     ("GetItem", {"TableName": "a b", "Key": KEY}, broken("a b", "tableName", PATTERN)),
     *(
         (operation, request, broken(name, "tableName", rule))
@@ -67,11 +66,6 @@ CASES: list[tuple[str, Json, str]] = [
         broken("X", "returnValuesOnConditionCheckFailure", f"{ENUM} [ALL_OLD, NONE]"),
     ),
     (
-        "PutItem",
-        {**NAMED, "Item": KEY, "ConditionalOperator": "XOR"},
-        broken("XOR", "conditionalOperator", f"{ENUM} [OR, AND]"),
-    ),
-    (
         "Scan",
         {**NAMED, "Select": "ALL"},
         broken(
@@ -81,11 +75,6 @@ CASES: list[tuple[str, Json, str]] = [
         ),
     ),
     ("Scan", {**NAMED, "IndexName": "ab"}, broken("ab", "indexName", SHORTER_THAN_3)),
-    (
-        "GetItem",
-        {**NAMED, "Key": KEY, "AttributesToGet": []},
-        broken("[]", "attributesToGet", SHORT),
-    ),
     (
         "ListTables",
         {"Limit": 0},

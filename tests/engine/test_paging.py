@@ -222,11 +222,12 @@ def test_values_of_a_start_key_are_checked_before_the_table_is_looked_for(
     db: Database, operation: str
 ) -> None:
     request = query("missing", None) if operation == "Query" else {"TableName": "missing"}
-    db.refuses(
+    empty = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+    db.refuses_early(
         operation,
         request | {"ExclusiveStartKey": {"pk": {}}},
-        "The provided starting key is invalid: Supplied AttributeValue is empty, must contain "
-        "exactly one of the supported datatypes",
+        empty,
+        old=f"The provided starting key is invalid: {empty}",
     )
 
 

@@ -233,7 +233,8 @@ def test_select_mistakes_are_refused_before_the_table_is_looked_for(
     }
     if "ProjectionExpression" in more or "AttributesToGet" not in more:
         request = query("missing", "pk = :p", p="a")
-    db.refuses("Query", request | more, message)
+    label = "1 validation error detected: " if message.startswith("Must specify") else ""
+    db.refuses_early("Query", request | more, label + message, old=message)
 
 
 @pytest.mark.parametrize(("more", "message"), SELECT_MISTAKES)
@@ -262,13 +263,15 @@ def test_select_mistakes_of_a_scan(db: Database, more: Json, message: str) -> No
         pytest.param(
             "pk = :p AND sk = :s AND n = :n",
             {"p": "a", "s": 1, "n": 1},
-            "Conditions can be of length 1 or 2 only",
+            "The number of query conditions (3) exceeds the number of key attributes defined in "
+            "the schema (2)",
             id="three conditions",
         ),
         pytest.param(
             "pk = :p AND sk > :s AND sk < :t",
             {"p": "a", "s": 1, "t": 3},
-            "KeyConditionExpressions must only contain one condition per key",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one "
+            "condition per key",
             id="two conditions on one key",
         ),
         pytest.param(

@@ -102,6 +102,20 @@ def test_an_arn_must_be_a_table_s(db: Database, operation: str, arn: str) -> Non
     )
 
 
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_other_resources_have_no_tags(db: Database, operation: str) -> None:
+    invalid = "One or more parameter values were invalid: "
+    more = OPERATIONS[operation]
+    db.refuses(operation, {"ResourceArn": "x"} | more, f"{invalid}ARNs must start with 'arn:': x")
+    index = "arn:aws:dynamodb:us-east-1:000000000000:table/shop/index/by_day"
+    db.refuses(
+        operation,
+        {"ResourceArn": index} | more,
+        f"{invalid}Invalid resource arn provided, only table or stream is accepted. "
+        f"Provided resource arn: {index}",
+    )
+
+
 @pytest.mark.parametrize(
     ("operation", "more", "message"),
     [

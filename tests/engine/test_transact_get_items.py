@@ -134,6 +134,6 @@ def test_more_than_a_hundred_items_are_refused(db: Database) -> None:
     with pytest.raises(Refused) as refused:
         db.call("TransactGetItems", request(*(get("missing", key(0)) for _ in range(101))))
     assert refused.value.message.endswith(
-        "...' at 'transactItems' failed to satisfy constraint: "
+        "]' at 'transactItems' failed to satisfy constraint: "
         "Member must have length less than or equal to 100"
     )

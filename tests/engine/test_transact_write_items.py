@@ -337,7 +337,7 @@ def test_more_than_a_hundred_actions_are_refused(db: Database) -> None:
         db.call("TransactWriteItems", request(*(put("missing", KEY) for _ in range(101))))
     assert refused.value.message.startswith("1 validation error detected: Value '[")
     assert refused.value.message.endswith(
-        "...' at 'transactItems' failed to satisfy constraint: "
+        "]' at 'transactItems' failed to satisfy constraint: "
         "Member must have length less than or equal to 100"
     )
 

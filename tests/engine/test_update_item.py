@@ -356,33 +356,37 @@ def test_a_wrong_update_is_refused_before_the_table_is_looked_for(
     db: Database, expression: str, given: Json, message: str
 ) -> None:
     asked = request("missing", expression, **given)
-    db.refuses("UpdateItem", asked, f"Invalid UpdateExpression: {message}")
+    db.refuses_early("UpdateItem", asked, f"Invalid UpdateExpression: {message}")
 
 
 def test_an_update_is_checked_before_its_condition(db: Database) -> None:
     asked = request("missing", "SET") | {"ConditionExpression": ""}
     message = 'Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET"'
-    db.refuses("UpdateItem", asked, message)
+    db.refuses_early("UpdateItem", asked, message)
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("more", "message", "tail"),
     [
         pytest.param(
             {"ExpressionAttributeValues": values(v=1)},
-            "ExpressionAttributeValues can only be specified when using expressions: "
-            "UpdateExpression and ConditionExpression are null",
+            "ExpressionAttributeValues can only be specified when using expressions",
+            ": UpdateExpression and ConditionExpression are null",
             id="values",
         ),
         pytest.param(
             {"ExpressionAttributeNames": {"#a": "a"}},
             "ExpressionAttributeNames can only be specified when using expressions",
+            "",
             id="names",
         ),
     ],
 )
-def test_names_and_values_need_an_expression(db: Database, more: Json, message: str) -> None:
-    db.refuses("UpdateItem", {"TableName": "missing", "Key": KEY, **more}, message)
+def test_names_and_values_need_an_expression(
+    db: Database, more: Json, message: str, tail: str
+) -> None:
+    asked = {"TableName": "missing", "Key": KEY, **more}
+    db.refuses_early("UpdateItem", asked, message, old=message + tail)
 
 
 def test_values_may_be_used_by_either_expression(db: Database, full: str) -> None:
@@ -432,15 +436,21 @@ def test_the_key_is_looked_at_before_updates_of_keys(db: Database, full: str) ->
     db.refuses("UpdateItem", asked, "The provided key element does not match the schema")
 
 
+DEEP = (
+    "Nesting Levels have exceeded supported limits: "
+    "Attributes in the item have nested levels beyond supported limit"
+)
+
+
 def test_a_nested_value_too_deep_is_refused(db: Database, full: str) -> None:
     deep: Any = "x"
     for _ in range(32):
         deep = [deep]
-    db.refuses(
+    db.refuses_early(
         "UpdateItem",
         request(full, "SET q = :v", v=deep),
-        "Nesting Levels have exceeded supported limits: "
-        "Attributes in the item have nested levels beyond supported limit",
+        DEEP,
+        old=f"ExpressionAttributeValues contains invalid value: {DEEP} for key :v",
     )
 
 
@@ -451,17 +461,25 @@ def test_a_nested_value_too_deep_is_refused(db: Database, full: str) -> None:
         ("SET v = :v, w = :w", 3 + 2 * 19 + len("w") + 2),
         ("SET v = :v ADD w :w", 3 + 2 * 19 + len("w") + 2),
         ("SET v = :v REMOVE o", 3 + 19 + 2),
-        ("SET l[0] = :v", 3 + 20 + 4),
+        ("SET l[0] = :v", 3 + 19 + 4 + 1),
+        ("SET v = :v, c = l[0]", 3 + 19 + 19 + 1 + (1 + 14 + 1 + 14 + 1)),
+        ("SET v = :v REMOVE l[10]", 3 + 19 + (1 + 1 + 4 + 2)),
+        ("SET v = :v DELETE x :w", 3 + 19 + 2),
+        ("SET v = :v, w = n + :w", 3 + 2 * 19 + 1 + 34 + (1 + 14 + 1) + 2),
+        ("SET v = :v, w = n - :w", 3 + 2 * 19 + 1 + 37 + (1 + 14 + 1) + 2),
+        ("SET v = if_not_exists(o, :v)", 3 + 19 + 39 + (1 + 14 + 1)),
+        ("SET v = :v, x = list_append(l, l)", 3 + 2 * 19 + 1 + 37 + 2 * (1 + 14 + 1)),
     ],
 )
 def test_actions_count_for_the_limit_of_what_is_written(
     db: Database, expression: str, added: int
 ) -> None:
-    old = KEY | item(o="x", l=["y"])
+    old = KEY | item(l=["y"], n=1)
     table = db.table(items=[old])
 
     def update(size: int) -> Json:
-        found = {":v": {"S": "x" * size}} | ({":w": {"N": "1"}} if ":w" in expression else {})
+        second = {"NS": ["1"]} if "DELETE" in expression else {"N": "1"}
+        found = {":v": {"S": "x" * size}} | ({":w": second} if ":w" in expression else {})
         return {
             "TableName": table,
             "Key": KEY,
@@ -474,6 +492,12 @@ def test_actions_count_for_the_limit_of_what_is_written(
     db.refuses("UpdateItem", update(room + 1), message)
     assert db.get(table, KEY) == old
     db.call("UpdateItem", update(room))
+
+
+def test_the_charge_is_checked_before_the_condition(db: Database, full: str) -> None:
+    asked = request(full, "SET q = :v", v="x" * (400 * 1024))
+    message = "Item size to update has exceeded the maximum allowed size"
+    db.refuses("UpdateItem", asked | {"ConditionExpression": "attribute_exists(nope)"}, message)
 
 
 def test_the_item_has_a_limit_too(db: Database) -> None:

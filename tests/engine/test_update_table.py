@@ -517,21 +517,26 @@ def test_decreases_of_another_day_are_not_counted(
 
 
 REDEFINED = (
-    INVALID + "Attribute {0} is defined with type N, but it is a key attribute of the table or of "
-    "another index with type S"
+    INVALID + "Attributes cannot be redefined. Please check that your attribute has the same type "
+    "as previously defined. Existing schema: Schema:[{}] New schema: Schema:[{}]"
 )
+ELEMENT = "SchemaElement: key{{{}}}".format
 
 
 def test_a_new_index_cannot_redefine_a_key_of_the_table(db: Database, table: str) -> None:
     request = {"TableName": table} | create("glob", "sk:N")
-    db.refuses("UpdateTable", request, REDEFINED.format("sk"))
+    db.refuses(
+        "UpdateTable",
+        request,
+        REDEFINED.format(f"{ELEMENT('pk:S:HASH')}, {ELEMENT('sk:S:RANGE')}", ELEMENT("sk:N:HASH")),
+    )
     assert "GlobalSecondaryIndexes" not in described(db, table)
 
 
 def test_a_new_index_cannot_redefine_a_key_of_another_index(db: Database) -> None:
     table = db.table(glob={"first": ("g:S", "ALL")}, items=[item(pk="a", sk="1", g="x")])
     request = {"TableName": table} | create("second", "g:N")
-    db.refuses("UpdateTable", request, REDEFINED.format("g"))
+    db.refuses("UpdateTable", request, REDEFINED.format(ELEMENT("g:S:HASH"), ELEMENT("g:N:HASH")))
 
 
 def test_other_definitions_do_not_change_types(db: Database, table: str) -> None:

@@ -223,13 +223,15 @@ def test_names_and_values_are_checked_before_any_expression(
     names: Any, values: Any, message: str
 ) -> None:
     for text in ("a = b", "a = 5", ""):
-        assert message_of("condition", text, names, values) == message
+        with pytest.raises(ValidationException) as caught:
+            Scope(names, values).condition(text)
+        assert caught.value.old_message == message
 
 
 def closing_message(scope: Scope) -> str:
     with pytest.raises(ValidationException) as caught:
         scope.require_all_used()
-    return caught.value.message
+    return caught.value.old_message
 
 
 def test_unused_names_come_before_unused_values_in_the_order_of_a_java_set() -> None:

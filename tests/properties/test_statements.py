@@ -119,8 +119,9 @@ def outcome(act: Callable[[], object]) -> object:
     try:
         return act()
     except (ValidationException, ConditionalCheckFailedException) as fault:
-        kind, found, rest = fault.message.partition("Expression: ")
-        return type(fault), rest if found and kind.startswith("Invalid ") else fault.message
+        message = fault.message.removeprefix("1 validation error detected: ")  # no PartiQL has it
+        kind, found, rest = message.partition("Expression: ")
+        return type(fault), rest if found and kind.startswith("Invalid ") else message
 
 
 def execute(engine: Engine, text: str, parameters: list[Json], **members: Any) -> Json:

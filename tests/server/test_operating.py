@@ -290,7 +290,7 @@ def test_old_versions_of_tls_and_plain_http_are_refused(certificate: Path) -> No
             old.wrap_socket(plain)
         with Client(url) as client:
             client.send(message())
-            assert client.socket.recv(1000)[:5] != b"HTTP/"
+            assert client.socket.recv(1000).startswith(b"HTTP/1.1 400 ")
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=30)
     assert "Traceback" not in errors
@@ -305,6 +305,21 @@ def test_refusals_reach_clients_over_tls(certificate: Path) -> None:
         assert client.answer().status == 200
         client.send(b"nonsense\r\n\r\n")
         assert client.answer().status == 400
+        assert client.is_closed()
+
+
+def test_plain_http_is_refused_where_tls_is_spoken(certificate: Path) -> None:
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    with (
+        Engine(":memory:") as engine,
+        serving(engine, settings=Settings(tls=tls)) as url,
+        Client(url) as client,
+    ):
+        client.send(message("ListTables"))
+        assert client.socket.recv(1000).endswith(
+            b"\r\n\r\nThe plain HTTP request was sent to HTTPS port"
+        )
         assert client.is_closed()
 
 

@@ -67,7 +67,14 @@ def test_header_names_may_have_any_case(client: Client) -> None:
         assert client.answer().json == {"TableNames": ["things"]}
 
 
-@pytest.mark.parametrize("path", ["/", "/ping", "/ping?x=1"])
+def test_a_get_of_another_path_finds_nothing(client: Client) -> None:
+    answer = client.call(
+        None, method="GET", path="/ping", raw=b"", authorization=None, content_type=None
+    )
+    assert answer.status == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/?x=1"])
 def test_a_get_is_a_health_check(client: Client, path: str) -> None:
     answer = client.call(
         None, method="GET", path=path, raw=b"", authorization=None, content_type=None

@@ -242,7 +242,7 @@ def test_every_broken_constraint_is_reported(
         read(find_operation(operation)[0], request_body)
     plural = "s" if len(errors) > 1 else ""
     message = f"{len(errors)} validation error{plural} detected: {'; '.join(errors)}"
-    assert refused.value.message == message
+    assert refused.value.old_message == message
 
 
 def test_several_broken_constraints_are_reported_in_one_fault() -> None:
@@ -250,7 +250,7 @@ def test_several_broken_constraints_are_reported_in_one_fault() -> None:
         read(
             find_operation("Query")[0], {"IndexName": "a b", "ConditionalOperator": "x", "Limit": 0}
         )
-    count, errors = refused.value.message.split(" validation errors detected: ")
+    count, errors = refused.value.old_message.split(" validation errors detected: ")
     assert count == "4"
     assert set(errors.split("; ")) == {
         NULL.format("tableName"),
@@ -274,7 +274,7 @@ TABLE_OPERATIONS = [
 def test_a_table_operation_demands_a_name_before_all_else(operation: str) -> None:
     with pytest.raises(ValidationException) as refused:
         read(find_operation(operation)[0], {})
-    assert refused.value.message == (
+    assert refused.value.old_message == (
         "The parameter 'TableName' is required but was not present in the request"
     )
 
@@ -293,7 +293,7 @@ def test_a_table_operation_demands_a_name_before_all_else(operation: str) -> Non
 def test_an_invalid_table_name_is_reported_alone(operation: str, name: str, problem: str) -> None:
     with pytest.raises(ValidationException) as refused:
         read(find_operation(operation)[0], {"BillingMode": "X", "TableName": name})
-    assert refused.value.message == f"1 validation error detected: {problem}"
+    assert refused.value.old_message == f"1 validation error detected: {problem}"
 
 
 def test_an_invalid_table_name_of_an_item_operation_is_reported_alone() -> None:
@@ -301,7 +301,7 @@ def test_an_invalid_table_name_of_an_item_operation_is_reported_alone() -> None:
     with pytest.raises(ValidationException) as refused:
         read(find_operation("PutItem")[0], request)
     problem = LEAST.format("ab", "tableName", 3)
-    assert refused.value.message == f"1 validation error detected: {problem}"
+    assert refused.value.old_message == f"1 validation error detected: {problem}"
 
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:"
@@ -326,7 +326,7 @@ def test_a_malformed_arn_is_refused(operation: str, arn: str, problem: str) -> N
     with pytest.raises(ValidationException) as refused:
         read(find_operation(operation)[0], {"TableName": arn, "Key": KEY})
     start = f"1 validation error detected: Value '{arn}' at 'tableName' failed to satisfy"
-    assert refused.value.message.startswith(f"{start} constraint: {problem}")
+    assert refused.value.old_message.startswith(f"{start} constraint: {problem}")
 
 
 @pytest.mark.parametrize("region", ["us-east-1:000000000000", "eu-west-1:123456789012", ":"])

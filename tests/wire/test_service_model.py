@@ -9,6 +9,7 @@ _REPLICA = "only a replica of another account's table may leave it out, and ther
 _KEYS = "the model has no bound since global indexes may have 4 + 4 attributes; DynamoDB still has"
 _GETS = "BatchGetItem has words of its own for no tables"
 _WRITES = "BatchWriteItem has words of its own for too few and too many writes"
+_TABLES = "an invalid name is a fault of the map, whose text has these limits"
 _STREAM_LIMITS = "the model names these limits in its texts only"
 _NAMES = "checked together with the expressions, which have a text of their own for it"
 
@@ -19,6 +20,10 @@ DELIBERATE: dict[str, str] = {
     "BatchWriteItem.RequestItems: min 0, model 1": _WRITES,
     "BatchWriteItem.RequestItems{}: min None, model 1": _WRITES,
     "BatchWriteItem.RequestItems{}: max None, model 25": _WRITES,
+    "BatchGetItem.RequestItems{key}: min None, model 1": _TABLES,
+    "BatchGetItem.RequestItems{key}: max None, model 1024": _TABLES,
+    "BatchWriteItem.RequestItems{key}: min None, model 1": _TABLES,
+    "BatchWriteItem.RequestItems{key}: max None, model 1024": _TABLES,
     "CreateTable.AttributeDefinitions: required": _REPLICA,
     "CreateTable.KeySchema: required": _REPLICA,
     "CreateTable.KeySchema: max 2, model None": _KEYS,
@@ -66,9 +71,6 @@ MEMBERS_WE_DO_NOT_HAVE = {
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate",
     "UpdateGlobalTableSettings.GlobalTableProvisionedWriteCapacityUnits",
     "UpdateGlobalTableSettings.ReplicaSettingsUpdate",
-    "ImportTable.TableCreationParameters.VectorIndexes",
-    "RestoreTableFromBackup.VectorIndexOverride",
-    "RestoreTableToPointInTime.VectorIndexOverride",
     "UpdateTable.DisassociationProtectionEnabled",
     "UpdateTable.GlobalTableSettingsReplicationMode",
     "UpdateTableReplicaAutoScaling.GlobalSecondaryIndexUpdates",

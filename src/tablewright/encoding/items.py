@@ -8,6 +8,7 @@ contain the stored bytes without decoding them.
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import Any
@@ -27,21 +28,32 @@ dump = msgspec.json.Encoder().encode
 load: Callable[[bytes], Item] = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 
 _EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+EMPTY_NAME = "Empty attribute name"
 AMBIGUOUS = (
     "Supplied AttributeValue has more than one datatypes set, "
     "must contain exactly one of the supported datatypes"
 )
+TOO_DEEP_IN_TRANSACTION = "Nesting Levels have exceeded supported limits"
 TOO_DEEP = (
-    "Nesting Levels have exceeded supported limits: "
-    "Attributes in the item have nested levels beyond supported limit"
+    f"{TOO_DEEP_IN_TRANSACTION}: Attributes in the item have nested levels beyond supported limit"
 )
 
 
 def normalise_item(raw: Item) -> Item:
-    """Return the normalised form of an item (or a key) of a request."""
+    """Return the normalised form of an item (or a key) of a request.
+
+    DynamoDB looks for an empty name of an attribute first, and for one inside a map last, after
+    the depth of the item.
+    """
     if "" in raw:
-        raise ValidationException("Empty attribute name")
-    return _normalise_values(raw, 0)
+        raise ValidationException(EMPTY_NAME)
+    try:
+        return _normalise_values(raw, 0)
+    except ValidationException as fault:
+        if fault.message == EMPTY_NAME:
+            for value in raw.values():
+                check_depth(value)
+        raise
 
 
 def _normalise_values(values: Item, depth: int) -> Item:
@@ -73,7 +85,7 @@ def normalise(value: Value, depth: int = 0) -> Value:
             return value
         if tag == "M":
             if "" in content:
-                raise ValidationException("Empty attribute name")
+                raise ValidationException(EMPTY_NAME)
             members = _normalise_values(content, depth + 1)
             return value if all(map(is_, members.values(), content.values())) else {"M": members}
         elements = [v if len(v) == 1 and "S" in v else normalise(v, depth + 1) for v in content]
@@ -97,13 +109,26 @@ def check_depth(value: Value, depth: int = 0) -> None:
                 check_depth(inner, depth + 1)
 
 
+def _order_repeated(members: list[str], order: Callable[[str], Any]) -> list[str]:
+    """Return members of which one is repeated as DynamoDB reports them.
+
+    The members before the first repeat are in byte order, then come the repeat and the rest.
+    """
+    seen: set[str] = set()
+    for number, member in enumerate(members):
+        if member in seen:
+            return [*sorted(seen, key=order), *members[number:]]
+        seen.add(member)
+    raise AssertionError("a set with fewer members than its list has a repeated one")
+
+
 def _string_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("An string set  may not be empty")
     if len(members) == 1:
         return members
     if len(set(members)) != len(members):
-        raise invalid(f"Input collection [{join_truncated(members)}] contains duplicates.")
+        raise _duplicates("", _order_repeated(members, str), members, ", ")
     return sorted_members("SS", members)
 
 
@@ -112,7 +137,8 @@ def _number_set(members: list[str]) -> list[str]:
         raise invalid("An number set  may not be empty")
     numbers = [normalise_number(member) for member in members]
     if len(set(numbers)) != len(numbers):
-        raise ValidationException("Input collection contains duplicates")
+        reason = "Input collection contains duplicates"
+        raise invalid(f"{reason}.", old=reason)
     return sorted_members("NS", numbers)
 
 
@@ -120,10 +146,24 @@ def _binary_set(members: list[str]) -> list[str]:
     if not members:
         raise invalid("Binary sets should not be empty")
     if len(set(members)) != len(members):
-        raise invalid(
-            f"Input collection [{join_truncated(members)}]of type BS contains duplicates."
-        )
+        repeated = _order_repeated(members, binascii.a2b_base64)
+        raise _duplicates("of type BS", repeated, members, ",")
     return sorted_members("BS", members)
+
+
+def _duplicates(
+    kind: str, repeated: list[str], members: list[str], comma: str
+) -> ValidationException:
+    """Return the fault for a set with a repeated member, which DynamoDB shows as JSON.
+
+    Before 2026, it showed the members as they were sent.
+    """
+
+    def fault(shown: str) -> ValidationException:
+        return invalid(f"Input collection [{shown}]{kind} contains duplicates.")
+
+    quoted = join_truncated((f'"{member}"' for member in repeated), comma)
+    return ValidationException(fault(quoted).message, old=fault(join_truncated(members)).message)
 
 
 _NORMALISE_SET = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}

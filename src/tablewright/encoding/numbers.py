@@ -28,6 +28,7 @@ from tablewright.errors import ValidationException, truncate
 from tablewright.values import EXACT
 
 MAX_DIGITS = 38
+NOT_A_NUMBER = "The parameter cannot be converted to a numeric value"
 TOO_PRECISE = "Attempting to store more than 38 significant digits in a Number"
 OVERFLOW = (
     "Number overflow. Attempting to store a number with magnitude larger than supported range"
@@ -44,7 +45,8 @@ is_canonical = re.compile(
 ).fullmatch
 #: Sign, whole part, fraction, exponent. Possessive (`*+`): text that is not a number is read once.
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*+)\.?([0-9]*+)(?:[eE]([+-]?[0-9]++))?").fullmatch
-_MAX_POWER_DIGITS = 12
+#: A request has at most 16 million digits.
+_MAX_POWER_DIGITS = 9
 
 _DIGITS = str.maketrans("0123456789", "123456789a")
 _COMPLEMENTED_DIGITS = str.maketrans("0123456789", "edcba98765")
@@ -62,28 +64,28 @@ def normalise_number(text: str) -> str:
         return text
     found = _NUMBER(text)
     if not found:
-        # DynamoDB repeats the text unless it is empty.
-        shown = f": {truncate(text)}" if text else ""
-        raise ValidationException(f"The parameter cannot be converted to a numeric value{shown}")
-    return _format_parts(*found.groups(""))
+        # Before 2026, DynamoDB repeated the text unless it was empty.
+        raise ValidationException(_not_a_number(text), old=None if text else NOT_A_NUMBER)
+    return _format_parts(text, *found.groups(""))
 
 
-def _format_parts(sign: str, whole: str, fraction: str, exponent: str) -> str:
+def _format_parts(text: str, sign: str, whole: str, fraction: str, exponent: str) -> str:
     """Return the canonical form of a number, given its parts.
 
     A request can contain a number with megabytes of digits. So the range is checked by the lengths
-    of the parts, and only an exponent of a few digits is converted to an integer.
+    of the parts, and only an exponent of a few digits is converted to an integer. Zero has one
+    digit, and DynamoDB checks its range, too: 0e126 is refused.
     """
     digits = (whole + fraction).lstrip("0")
     significant = digits.rstrip("0")
+    length = len(digits) or 1
+    power = exponent.lstrip("+-0")
+    if len(power) > _MAX_POWER_DIGITS:
+        raise _large_exponent(text, length, len(fraction), exponent)
+    adjusted = length - len(fraction) - 1 + int(power or 0) * (-1 if exponent[:1] == "-" else 1)
+    _check_magnitude(adjusted)
     if not significant:
         return "0"
-    is_small = exponent.startswith("-")
-    power = exponent.lstrip("+-").lstrip("0")
-    if len(power) > _MAX_POWER_DIGITS:  # no mantissa is long enough to compensate for it
-        raise _out_of_range(overflow=not is_small)
-    adjusted = len(digits) - len(fraction) - 1 + int("0" + power) * (-1 if is_small else 1)
-    _check_magnitude(adjusted)
     _check_precision(len(significant))
     negative = "-" if sign == "-" else ""
     point = adjusted + 1
@@ -115,6 +117,42 @@ def _check_magnitude(exponent: int) -> None:
         raise _out_of_range(overflow=True)
     if exponent < MIN_EXPONENT:
         raise _out_of_range(overflow=False)
+
+
+def _large_exponent(text: str, length: int, places: int, exponent: str) -> ValidationException:
+    """Return the fault for an exponent that no mantissa is long enough to compensate for.
+
+    DynamoDB reads the number as Java's BigDecimal does. An exponent has 64 bits; before 2026 and
+    in PartiQL it has 32, and so has the result of the comparison, which wraps: 1e2147483647 is an
+    underflow there.
+    """
+    power = _bounded_power(exponent)
+    new = _not_a_number(text)
+    if -(2**63) <= power < 2**63:
+        new = UNDERFLOW if power < 0 else OVERFLOW
+    if exceeds_32_bits(places, exponent):
+        return ValidationException(new, old=_not_a_number(text))
+    wrapped = (length - places + power + 2**31) % 2**32 - 2**31
+    return ValidationException(new, old=OVERFLOW if wrapped > 0 else UNDERFLOW)
+
+
+def exceeds_32_bits(places: int, exponent: str | None) -> bool:
+    """Return whether an exponent, or the scale of a number with it, exceeds 32 bits.
+
+    `places` is the number of digits after the decimal point; the scale is these minus the exponent.
+    """
+    power = _bounded_power(exponent or "")
+    return not (-(2**31) <= power < 2**31 and places - power < 2**31)
+
+
+def _bounded_power(exponent: str) -> int:
+    """Return an exponent as an integer; one with many digits is shortened, and has 64 bits."""
+    power = int(exponent.lstrip("+-0")[:21] or 0)
+    return -power if exponent[:1] == "-" else power
+
+
+def _not_a_number(text: str) -> str:
+    return f"{NOT_A_NUMBER}: {truncate(text)}"
 
 
 def _check_precision(digits: int, too_precise: str = TOO_PRECISE) -> None:

@@ -36,10 +36,19 @@ from tablewright.engine.operations import (
     unknown_operation,
 )
 from tablewright.engine.runner import StepRunner
-from tablewright.engine.step import Step, WriteContext
+from tablewright.engine.step import Step, WriteContext, wrap
 from tablewright.engine.tables.catalog import Catalog, read_jobs
-from tablewright.errors import SerializationException
+from tablewright.errors import SerializationException, ValidationException
 from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
+from tablewright.wire.layers import (
+    DEFAULT_VALIDATION,
+    LAYERED,
+    OLD,
+    ValidationYear,
+    find_profile,
+    reword,
+    reword_when_run,
+)
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:
@@ -84,8 +93,12 @@ class Engine(StepRunner):
         sweep_seconds: float | None = SWEEP_SECONDS,
         s3: str | Path | None = None,
         stream_shards: int = 1,
+        validation: ValidationYear = DEFAULT_VALIDATION,
     ) -> None:
         """Open a file, or create it. `stream_shards` is the number of shards of new streams.
+
+        `validation` is the year whose messages invalid requests get: "2026", or "2025" for those
+        that DynamoDB had in every region before. See docs/compatibility.md.
 
         `s3` is a folder that stands for S3 in exports and imports: each folder in it is a bucket.
 
@@ -101,6 +114,7 @@ class Engine(StepRunner):
             raise ValueError(
                 f"sweep_seconds must be positive, or None to keep expired items: {sweep_seconds!r}"
             )
+        profile = find_profile(validation)
         store = Store(path, durability=durability, busy_seconds=busy_seconds)
         folder: ObjectFolder | None = None
         if s3 is not None:
@@ -108,7 +122,10 @@ class Engine(StepRunner):
 
             folder = ObjectFolder(s3)
         counts = ItemCounts(self._start_jobs)
-        super().__init__(store, StreamSettings(stream_shards), counts, folder)
+        super().__init__(store, StreamSettings(stream_shards), counts, folder, profile)
+        self._old_operations = {
+            operation for operation in LAYERED if profile.get(operation, OLD) is OLD
+        }
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
         self._maintenance = Maintenance(
@@ -155,11 +172,17 @@ class Engine(StepRunner):
             shape, prepare = find_operation(operation)
         except KeyError:
             raise unknown_operation(operation) from None
-        typed = admitted = read(shape, request)
-        if self._realism is None:
-            step = prepare(typed)
-        else:
-            admitted, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
+        try:
+            typed = admitted = read(shape, request)
+            if self._realism is None:
+                step = prepare(typed)
+            else:
+                tables = self._catalog.tables
+                admitted, step = self._realism.apply(operation, typed, prepare, tables)
+        except ValidationException as fault:
+            raise reword(fault, self._profile.get(operation, OLD), request) from None
+        if operation in self._old_operations:
+            step = wrap(step, reword_when_run)
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, admitted)
         if policy is None:

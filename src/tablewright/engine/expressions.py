@@ -62,8 +62,11 @@ def read_update(
 def read_action(
     action: requests.AnyTransactAction,
 ) -> tuple[CompiledUpdate | None, CompiledCondition | None]:
-    """Read the update and the condition of one action of a transaction."""
-    scope = Scope(action.names, action.values)
+    """Read the update and the condition of one action of a transaction.
+
+    DynamoDB accepts values there that have one level more than an item can have.
+    """
+    scope = Scope(action.names, action.values, depth=-1)
     update = None
     if isinstance(action, requests.TransactUpdate):
         update = scope.update(action.update)

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
-from tablewright.encoding.items import item_size
+from tablewright.encoding.items import TOO_DEEP, TOO_DEEP_IN_TRANSACTION, item_size
 from tablewright.engine.charge import Charge
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
 from tablewright.engine.paging import WorkLimit
@@ -123,9 +123,7 @@ def run_transaction(
     for write in writes:
         write.table.reject_paths_into_keys(write.update, write.condition)
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
-        raise ValidationException(
-            "Transaction request cannot include multiple operations on one item"
-        )
+        raise repeated_item()
     if token and _was_applied(tx, token, fingerprint):
         return _charge_replay(tx, writes), True
     cancel_unless_all(_evaluations(tx, writes))
@@ -141,6 +139,10 @@ def run_transaction(
     return charges, False
 
 
+def repeated_item() -> ValidationException:
+    return ValidationException("Transaction request cannot include multiple operations on one item")
+
+
 def cancel_at_first(checks: Sequence[Callable[[], None]]) -> None:
     """Run checks up to the first one that fails; then raise with a reason for it alone.
 
@@ -151,6 +153,8 @@ def cancel_at_first(checks: Sequence[Callable[[], None]]) -> None:
         try:
             check()
         except ValidationException as failure:
+            if not failure.cancels:
+                raise
             reasons: list[dict[str, Any]] = [{"Code": "None"} for _ in checks]
             reasons[position] = {"Code": "ValidationError", "Message": failure.message}
             raise TransactionCanceledException(reasons) from None
@@ -168,7 +172,10 @@ def cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
         except DuplicateItemException as failure:
             reasons.append({"Code": "DuplicateItem", "Message": failure.message})
         except ValidationException as failure:
-            reasons.append({"Code": "ValidationError", "Message": failure.message})
+            if not failure.cancels:
+                raise
+            message = TOO_DEEP_IN_TRANSACTION if failure.message == TOO_DEEP else failure.message
+            reasons.append({"Code": "ValidationError", "Message": message})
         else:
             reasons.append({"Code": "None"})
     if any(reason["Code"] != "None" for reason in reasons):

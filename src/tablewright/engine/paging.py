@@ -38,6 +38,7 @@ from tablewright.limits import MAX_PAGE_SIZE
 from tablewright.storage import Tree
 from tablewright.values import Item
 from tablewright.wire import requests
+from tablewright.wire.layers import label
 from tablewright.wire.responses import ItemOut, PageOutput
 
 #: The CPU time after which a response ends early.
@@ -81,9 +82,7 @@ class RowSource:
         self.position_names = table.key_names
         if index is not None:
             if index.schema.building:
-                raise ValidationException(
-                    f"Cannot read from backfilling global secondary index: {index.name}"
-                )
+                raise backfilling(index.name)
             self.tree = index.tree
             self.keys = index.keys
             self.position_names = index.position_names
@@ -99,7 +98,8 @@ class RowSource:
         """Check an ExclusiveStartKey and return the key of its row, which need not exist."""
         if start.keys() != set(self.position_names):
             exactly = scanning and self.index is None
-            raise ValidationException(_INVALID_START + (f": {KEY_MISMATCH}" if exactly else ""))
+            old = f"{_INVALID_START}: {KEY_MISMATCH}" if exactly else None
+            raise ValidationException(_INVALID_START, old=old)
         for attribute in self.table.keys.attributes:
             if attribute.type not in start[attribute.name]:
                 raise ValidationException(f"{_INVALID_START}: {KEY_MISMATCH}")
@@ -116,6 +116,10 @@ class RowSource:
         row_key = self.index.encode_row_key(start, table_key)
         assert row_key is not None
         return row_key
+
+
+def backfilling(index: str) -> ValidationException:
+    return ValidationException(f"Cannot read from backfilling global secondary index: {index}")
 
 
 def find_source(context: ReadContext, request: requests.PagedInput) -> RowSource:
@@ -142,7 +146,9 @@ def read_start_key(request: requests.PagedInput) -> Item | None:
     except ValidationException as fault:
         if "numeric value" in fault.message or "Number" in fault.message:
             raise  # DynamoDB checks numbers before it checks the start key
-        raise ValidationException(f"{_INVALID_START}: {fault.message}") from None
+        raise ValidationException(
+            fault.message, old=f"{_INVALID_START}: {fault.old_message}"
+        ) from None
 
 
 def check_select(request: requests.PagedInput, projection: CompiledProjection | None) -> None:
@@ -151,10 +157,11 @@ def check_select(request: requests.PagedInput, projection: CompiledProjection | 
     given = "ProjectionExpression" if request.projection is not None else "AttributesToGet"
     if select == "SPECIFIC_ATTRIBUTES":
         if projection is None:
-            raise ValidationException(
+            unnamed = (
                 "Must specify the AttributesToGet or ProjectionExpression when choosing to get "
                 "SPECIFIC_ATTRIBUTES"
             )
+            raise ValidationException(label(unnamed), old=unnamed)
     elif select is not None and projection is not None:
         wanted = "only the Count" if select == "COUNT" else select
         raise ValidationException(f"Cannot specify the {given} when choosing to get {wanted}")

@@ -27,6 +27,7 @@ from tablewright.engine.step import (
 from tablewright.engine.tables.catalog import Catalog
 from tablewright.errors import DynamoDBError, StoreFailed, TablewrightError
 from tablewright.storage import DamagedRow, MissingTree, Snapshot, Store, WriteTransaction
+from tablewright.wire.layers import Profile
 from tablewright.wire.responses import encode
 
 if TYPE_CHECKING:
@@ -39,12 +40,18 @@ class StepRunner:
     """Runs steps on a store. Several threads can use it."""
 
     def __init__(
-        self, store: Store, streams: StreamSettings, counts: ItemCounts, folder: ObjectFolder | None
+        self,
+        store: Store,
+        streams: StreamSettings,
+        counts: ItemCounts,
+        folder: ObjectFolder | None,
+        profile: Profile,
     ) -> None:
         self._store = store
         self._streams = streams
         self._counts = counts
         self._folder = folder
+        self._profile = profile
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
 
@@ -121,17 +128,23 @@ class StepRunner:
         self._store.wait_again()
 
     def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams, self._counts)))
+        return encode(
+            step.run(
+                ReadContext(self._catalog, snapshot, self._streams, self._counts, self._profile)
+            )
+        )
 
     def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
         with snapshot.read_transaction():
             catalog = self._catalog.as_of(snapshot)
-            return encode(step.run(ReadContext(catalog, snapshot, self._streams, self._counts)))
+            return encode(
+                step.run(ReadContext(catalog, snapshot, self._streams, self._counts, self._profile))
+            )
 
     def _read_in_one_snapshot(
         self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot, self._streams, self._counts)
+        context = ReadContext(self._catalog, snapshot, self._streams, self._counts, self._profile)
         results: list[bytes | BaseException | None] = []
         with snapshot.read_transaction():
             for step in steps:
@@ -148,7 +161,11 @@ class StepRunner:
             with snapshot.read_transaction():
                 return read(
                     ReadContext(
-                        self._catalog.as_of(snapshot), snapshot, self._streams, self._counts
+                        self._catalog.as_of(snapshot),
+                        snapshot,
+                        self._streams,
+                        self._counts,
+                        self._profile,
                     )
                 )
 
@@ -159,13 +176,19 @@ class StepRunner:
 
         def run(tx: WriteTransaction) -> T:
             self._writer_catalog.catch_up(tx)
-            return write(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
+            return write(
+                WriteContext(
+                    self._writer_catalog, tx, self._streams, self._counts, self._profile, tx
+                )
+            )
 
         return self._store.write(run)
 
     def _write(self, step: WriteStep, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)
-        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
+        answer = step.run(
+            WriteContext(self._writer_catalog, tx, self._streams, self._counts, self._profile, tx)
+        )
         return b"" if answer is None else encode(answer)
 
     def _start_jobs(self) -> None:

@@ -22,8 +22,10 @@ from tablewright.errors import (
     ResourceNotFoundException,
     TableNotFoundException,
     ValidationException,
+    not_found,
 )
 from tablewright.storage import Snapshot, Tree, WriteTransaction
+from tablewright.wire.layers import Profile
 
 if TYPE_CHECKING:
     from tablewright.engine.archives.object_folder import ObjectFolder
@@ -41,6 +43,7 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
     snapshot: Snapshot
     streams: StreamSettings
     counts: ItemCounts
+    profile: Profile
 
     def count(self, tree: Tree) -> tuple[int, int]:
         """Return the rows and bytes of a tree, which are approximate if it is large."""
@@ -51,7 +54,7 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
         tables = self.catalog.tables
         table = tables.get(name) or tables.get(table_name(name))
         if table is None:
-            raise ResourceNotFoundException("Requested resource not found")
+            raise not_found()
         return table
 
     def find_table_for_control_plane(self, name: str) -> StoredTable:
@@ -62,9 +65,7 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
         try:
             return self.find_table(name)
         except ResourceNotFoundException:
-            raise ResourceNotFoundException(
-                f"Requested resource not found: Table: {table_name(name)} not found"
-            ) from None
+            raise not_found(f"Table: {table_name(name)}") from None
 
     def find_table_for_backup(self, name: str) -> StoredTable:
         """Return the table as `find_table` does, with the fault of backups and exports."""
@@ -163,6 +164,6 @@ def table_name(name_or_arn: str) -> str:
     if name_or_arn.startswith("arn:"):
         _, found, name = name_or_arn.partition(":table/")
         if not found:
-            raise ResourceNotFoundException("Requested resource not found")
+            raise not_found()
         return name.partition("/")[0]
     return name_or_arn

@@ -46,30 +46,49 @@ class DynamoDBError(TablewrightError):
 
 
 class ValidationException(DynamoDBError):
+    """The request is wrong. `old` is the message of operations with the old layer, if it differs.
+
+    `is_bare`: the message has no prefix in any layer. `cancels`: in a transaction, it is a reason
+    of the cancellation. See `tablewright.wire.layers`.
+    """
+
     namespace = CORAL_VALIDATE
 
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        old: str | None = None,
+        is_bare: bool = False,
+        cancels: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.old_message = message if old is None else old
+        self.is_bare = is_bare
+        self.cancels = cancels
 
-def invalid(message: str) -> ValidationException:
+
+def invalid(message: str, *, old: str | None = None) -> ValidationException:
     """Return a ValidationException with the most common beginning of DynamoDB's messages."""
-    return ValidationException(f"One or more parameter values were invalid: {message}")
+    return ValidationException(f"One or more parameter values were invalid: {message}", old=old)
 
 
 MAX_ECHO_LENGTH = 4096
 ELLIPSIS = "..."
 
 
-def truncate(text: str) -> str:
-    """Return the text, shortened to `MAX_ECHO_LENGTH` characters and an ellipsis if it is longer.
+def truncate(text: str, length: int = MAX_ECHO_LENGTH) -> str:
+    """Return the text, shortened to a length and an ellipsis if it is longer.
 
     The time and memory used depend on the length of the result, not of the input.
 
     >>> truncate("short"), len(truncate("x" * 10_000))
     ('short', 4099)
     """
-    return text if len(text) <= MAX_ECHO_LENGTH else text[:MAX_ECHO_LENGTH] + ELLIPSIS
+    return text if len(text) <= length else text[:length] + ELLIPSIS
 
 
-def join_truncated(texts: Iterable[str]) -> str:
+def join_truncated(texts: Iterable[str], comma: str = ", ") -> str:
     """Join texts with commas and truncate the result; read no more texts than it shows.
 
     >>> join_truncated(["a", "b"]), len(join_truncated("x" * 10_000))
@@ -79,10 +98,10 @@ def join_truncated(texts: Iterable[str]) -> str:
     length = 0
     for text in texts:
         shown.append(text[: MAX_ECHO_LENGTH + 1])
-        length += len(text) + 2
-        if length > MAX_ECHO_LENGTH + 2:
+        length += len(text) + len(comma)
+        if length > MAX_ECHO_LENGTH + len(comma):
             break
-    return truncate(", ".join(shown))
+    return truncate(comma.join(shown))
 
 
 class SerializationException(DynamoDBError):
@@ -129,6 +148,12 @@ class RequestEntityTooLargeException(DynamoDBError):
 
 
 class ResourceNotFoundException(DynamoDBError): ...
+
+
+def not_found(what: str = "", parent: str = "") -> ResourceNotFoundException:
+    """Return the fault for a missing resource, such as `Table: shop`, or one that has no name."""
+    named = f": {what} not found{f' for {parent}' if parent else ''}" if what else ""
+    return ResourceNotFoundException(f"Requested resource not found{named}")
 
 
 class ResourceInUseException(DynamoDBError): ...

@@ -115,7 +115,6 @@ class CompiledUpdate:
         "_read_names",
         "_values",
         "_values_size",
-        "added_size",
         "names",
         "nested_names",
         "only_removes",
@@ -137,8 +136,6 @@ class CompiledUpdate:
         self.names = project_written.names  #: the top-level attributes that it writes
         self._read_names = read_names
         self.nested_names = nested_names  #: those that it reads or writes at nested paths
-        #: the bytes that count in addition to the values that it writes
-        self.added_size = actions.added_size
         #: It has only REMOVE and DELETE actions, so it does not create a missing item.
         self.only_removes = actions.only_removes
 
@@ -146,6 +143,10 @@ class CompiledUpdate:
     def referenced_names(self) -> frozenset[str]:
         """The top-level attributes that it reads or writes."""
         return self.names | self._read_names
+
+    def check_charge(self) -> None:
+        """Raise a fault if the charges of the clauses exceed the limit, whatever the item is."""
+        self._actions.charge.check(self._values, self._values_size)
 
     def apply(self, item: Item) -> Item:
         """Return the updated item. Raise `ValidationException` if the item does not allow it."""

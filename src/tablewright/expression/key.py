@@ -56,7 +56,7 @@ class KeyConditionForm(Struct, frozen=True):
 
     nested_names: tuple[str, ...]  # top-level attributes that have nested paths
     terms: tuple[tuple[str, str, tuple[str, ...]], ...]  # attribute, operator, value names
-    fault: str | None  # why it is invalid for every key
+    fault: ValidationException | None  # why it is invalid for every key
 
     def bind(
         self, key_names: tuple[str, ...], values: Values, on_index: bool
@@ -66,7 +66,7 @@ class KeyConditionForm(Struct, frozen=True):
             if name in key_names:
                 raise not_scalar(name, on_index=on_index)
         if self.fault:
-            raise ValidationException(self.fault)
+            raise ValidationException(self.fault.message, old=self.fault.old_message)
         return {
             name: KeyTerm(operator, tuple([values[operand] for operand in operands]))
             for name, operator, operands in self.terms
@@ -88,12 +88,12 @@ def parse_key_condition(condition: tree.Condition) -> KeyConditionForm:
                 )
             name = str(path.parts[0])
             if name in terms:
-                raise _InvalidKeyCondition(
-                    "KeyConditionExpressions must only contain one condition per key"
-                )
+                one = "KeyConditionExpressions must only contain one condition per key"
+                fault = ValidationException(f"Invalid KeyConditionExpression: {one}", old=one)
+                break
             terms[name] = (name, operator, operands)
     except _InvalidKeyCondition as error:
-        fault = str(error)
+        fault = ValidationException(str(error))
     return KeyConditionForm(nested_names, tuple(terms.values()), fault)
 
 
@@ -107,9 +107,11 @@ def select(
     if len(partition_names) > 1 or len(sort_names) > 1:
         _check_multi_attribute_key(terms, partition_names, sort_names)
     elif len(terms) > 2:
-        raise ValidationException("Conditions can be of length 1 or 2 only")
+        raise _too_many(
+            terms, partition_names, sort_names, "Conditions can be of length 1 or 2 only"
+        )
     if len(terms) > len(partition_names) + len(sort_names):
-        raise ValidationException(_NOT_SUPPORTED)
+        raise _too_many(terms, partition_names, sort_names, _NOT_SUPPORTED)
     partition = []
     for name in partition_names:
         term = _require_term(terms, name)
@@ -127,6 +129,20 @@ def select(
         tuple(term.operands[0] for term in leading),
         last.operator,
         last.operands,
+    )
+
+
+def _too_many(
+    terms: Mapping[str, KeyTerm],
+    partition_names: tuple[str, ...],
+    sort_names: tuple[str, ...],
+    old: str,
+) -> ValidationException:
+    count = len(partition_names) + len(sort_names)
+    return ValidationException(
+        f"The number of query conditions ({len(terms)}) exceeds the number of key attributes "
+        f"defined in the schema ({count})",
+        old=old,
     )
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tablewright.encoding.items import item_size, normalise
+from tablewright.encoding.items import EMPTY_NAME, item_size, normalise
 from tablewright.errors import ValidationException, invalid, truncate
 from tablewright.expression import tree
 from tablewright.expression.compiled import (
@@ -327,4 +327,4 @@ def _make_action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) 
 
 def _check_name(name: str) -> None:
     if not name:
-        raise ValidationException("Empty attribute name")
+        raise ValidationException(EMPTY_NAME)

@@ -37,6 +37,9 @@ from tablewright.expression.rules import (
     FUNCTIONS,
     TESTS,
     UPDATE_OPERANDS,
+    not_in_condition,
+    not_in_update,
+    out_of_range,
 )
 from tablewright.limits import MAX_EXPRESSION_OPERATORS, MAX_LIST_INDEX
 
@@ -165,14 +168,14 @@ class OperandParser:
             if function not in UPDATE_OPERANDS:
                 self.add_error(
                     token,
-                    f"The function is not allowed in an update expression; function: {function}",
+                    not_in_update(function),
                 )
             elif nested and function == "list_append":
                 self.add_misuse(token, function)
         elif function in UPDATE_OPERANDS:
             self.add_error(
                 token,
-                f"The function is not allowed in a condition expression; function: {function}",
+                not_in_condition(function),
             )
         elif nested and function in TESTS:
             self.add_misuse(token, function)
@@ -243,7 +246,7 @@ class OperandParser:
                 if position > MAX_LIST_INDEX:
                     self.add_error(
                         index,
-                        f"List index is not within the allowable range; index: [{index.text}]",
+                        out_of_range(index.text),
                     )
                 parts.append(position)
             else:

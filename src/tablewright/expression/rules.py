@@ -35,6 +35,23 @@ OPERAND_TYPES = {
     "begins_with": frozenset("SB"),
     "list_append": frozenset("L"),
 }
+
+
+def not_in_update(function: str) -> str:
+    """Return the message for a function that an update cannot have."""
+    return f"The function is not allowed in an update expression; function: {function}"
+
+
+def not_in_condition(function: str) -> str:
+    """Return the message for a function that a condition cannot have."""
+    return f"The function is not allowed in a condition expression; function: {function}"
+
+
+def out_of_range(index: str) -> str:
+    """Return the message for a position in a list that is too large."""
+    return f"List index is not within the allowable range; index: [{index}]"
+
+
 ADD_TYPES = frozenset(("N", "SS", "NS", "BS"))
 DELETE_TYPES = frozenset(("SS", "NS", "BS"))
 

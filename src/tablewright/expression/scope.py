@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
-from tablewright.encoding.items import NAME_TOO_LARGE, TOO_DEEP, item_size, normalise
+from tablewright.encoding.items import EMPTY_NAME, NAME_TOO_LARGE, item_size, normalise
 from tablewright.errors import MAX_ECHO_LENGTH, ValidationException, join_truncated
 from tablewright.expression import tree
 from tablewright.expression.compiled import (
@@ -65,6 +65,7 @@ class Scope:
     """
 
     __slots__ = (
+        "_depth",
         "_has_value_expression",
         "_missing_kinds",
         "_names",
@@ -79,7 +80,11 @@ class Scope:
         self,
         names: Mapping[str, str] | None = None,
         values: Mapping[str, Value] | None = None,
+        *,
+        depth: int = 0,
     ) -> None:
+        """Begin with the names and values; `depth` is where the nesting of values begins."""
+        self._depth = depth
         self._raw_names = names
         self._raw_values = values
         self._names: Names | None = None  # None until the first expression
@@ -144,9 +149,7 @@ class Scope:
         used = self._used
         if self._raw_names:
             if not used:
-                raise ValidationException(
-                    "ExpressionAttributeNames can only be specified when using expressions"
-                )
+                raise ValidationException(_without_expression("Names"))
             refuse_unused(
                 "Names", self._raw_names, frozenset().union(*[one.aliases for one in used])
             )
@@ -154,9 +157,11 @@ class Scope:
             # A projection cannot use values, so it does not count as an expression here.
             if not self._has_value_expression:
                 missing = self._missing_kinds
+                unused = _without_expression("Values")
                 raise ValidationException(
-                    "ExpressionAttributeValues can only be specified when using expressions: "
-                    f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} null"
+                    unused,
+                    old=f"{unused}: {' and '.join(missing)} "
+                    f"{'is' if len(missing) == 1 else 'are'} null",
                 )
             refuse_unused(
                 "Values", self._raw_values, frozenset().union(*[one.values for one in used])
@@ -176,7 +181,7 @@ class Scope:
                 if len(key) <= _MAX_CACHED_NAMES and max(map(len, names.values())) <= 255:
                     _remember(key, _KNOWN_NAMES)
             if values is not None:
-                self._normal, self._values_size = normalise_values(values)
+                self._normal, self._values_size = normalise_values(values, self._depth)
             self._names = key
         return self._names
 
@@ -250,13 +255,11 @@ def check_names(names: Mapping[str, str]) -> None:
     _check_total("ExpressionAttributeNames", sum(map(len, names.values())))
     for key, name in names.items():
         if not name or len(name) > MAX_ATTRIBUTE_NAME_SIZE:
-            reason = NAME_TOO_LARGE if name else "Empty attribute name"
-            raise ValidationException(
-                f"ExpressionAttributeNames contains invalid value: {reason} for key {key}"
-            )
+            reason = NAME_TOO_LARGE if name else EMPTY_NAME
+            raise ValidationException(_invalid_value("ExpressionAttributeNames", reason, key))
 
 
-def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int]:
+def normalise_values(values: Mapping[str, Value], depth: int = 0) -> tuple[dict[str, Value], int]:
     """Check ExpressionAttributeValues; return the values in normal form, and their size."""
     if not values or not values.keys() <= _KNOWN_KEYS:
         _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
@@ -264,7 +267,7 @@ def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int
             _remember(key, _KNOWN_KEYS)
     normal = {
         # Most values are strings, which need no normalisation.
-        key: value if len(value) == 1 and "S" in value else _normalise(key, value)
+        key: value if len(value) == 1 and "S" in value else _normalise(key, value, depth)
         for key, value in values.items()
     }
     total = item_size(normal)
@@ -296,15 +299,22 @@ def _check_total(parameter: str, size: int) -> None:
         raise ValidationException(f"{parameter} exceeds max size")
 
 
-def _normalise(key: str, value: Value) -> Value:
+def _normalise(key: str, value: Value, depth: int) -> Value:
     try:
-        return normalise(value)
+        return normalise(value, depth)
     except ValidationException as fault:
-        if fault.message == TOO_DEEP:  # the only fault that does not name the key
-            raise
         raise ValidationException(
-            f"ExpressionAttributeValues contains invalid value: {fault.message} for key {key}"
+            fault.message,
+            old=_invalid_value("ExpressionAttributeValues", fault.old_message, key),
         ) from None
+
+
+def _invalid_value(parameter: str, reason: str, key: str) -> str:
+    return f"{parameter} contains invalid value: {reason} for key {key}"
+
+
+def _without_expression(kind: str) -> str:
+    return f"ExpressionAttribute{kind} can only be specified when using expressions"
 
 
 def refuse_unused(kind: str, given: Mapping[str, object], used: frozenset[str]) -> None:

@@ -33,6 +33,7 @@ from tablewright.encoding.items import ITEM_TO_UPDATE_TOO_LARGE, text_size, valu
 from tablewright.encoding.numbers import OVERFLOW, format_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.charge import ClauseCharge
 from tablewright.expression.evaluate import compile_path
 from tablewright.expression.projection import Branches, PathBranch, build_branches
 from tablewright.expression.resolve import Values
@@ -138,7 +139,7 @@ class CompiledActions:
     `wrong_type` is the message of ADD and DELETE for a wrong type.
     """
 
-    __slots__ = ("added_size", "apply", "only_removes", "operands")
+    __slots__ = ("apply", "charge", "only_removes", "operands")
 
     def __init__(self, update: tree.UpdateTree, wrong_type: str = WRONG_TYPE) -> None:
         actions = [action for section in update.sections for action in section.actions]
@@ -149,10 +150,8 @@ class CompiledActions:
         self.only_removes = all(
             isinstance(one, tree.RemoveAction | tree.DeleteAction) for one in actions
         )
-        #: The bytes that DynamoDB adds to the size of what an update writes. It compares the sum
-        #: with the limit of an item. The numbers are those that another implementation reports for
-        #: expressions; they are not documented, and not known for certain.
-        self.added_size = 3 + sum(map(_added_size, actions))
+        #: What DynamoDB charges for the clauses of an UpdateExpression.
+        self.charge = ClauseCharge(actions)
 
 
 def _compile_update(actions: Sequence[tree.Action], wrong_type: str) -> Apply:
@@ -192,12 +191,6 @@ def _count_operands(part: tree.Action | tree.Operand) -> int:
         case tree.Arithmetic(_, left, right):
             return _count_operands(left) + _count_operands(right)
     return 1
-
-
-def _added_size(action: tree.Action) -> int:
-    if isinstance(action, tree.RemoveAction | tree.DeleteAction):
-        return 2
-    return 19 + any(isinstance(part, int) for part in action.path.parts)
 
 
 def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], ValueChange]]) -> Item:

@@ -14,7 +14,7 @@ from typing import Final
 
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.rules import COMPARATORS, TESTS
+from tablewright.expression.rules import COMPARATORS, TESTS, not_in_condition
 from tablewright.partiql.operands import (
     SET_FUNCTIONS,
     Expression,
@@ -37,6 +37,11 @@ TYPES: Final = {
     "TUPLE": "M",
     "LIST": "L",
 }
+#: Further names of types, in one word or in two.
+_SQL_TYPES: Final = frozenset(
+    ("ANY", "BIGINT", "DOUBLE", "INT2", "INT4", "INT8", "INTEGER2", "INTEGER4", "INTEGER8")
+)
+_SECOND_WORDS: Final = {"DOUBLE": "PRECISION", "CHARACTER": "VARYING", "CHAR": "VARYING"}
 #: Types that PartiQL has, but DynamoDB has not, with their names in the message.
 UNSUPPORTED_TYPES: Final = {
     "INT": "INTEGER",
@@ -49,6 +54,9 @@ UNSUPPORTED_TYPES: Final = {
 
 class ConditionParser(StatementOperandParser):
     """Parses conditions; the base of the parser of statements."""
+
+    #: Whether IS takes every type of SQL, to name an expression that is no statement.
+    knows_all_types = False
 
     def parse_condition(self) -> tree.Condition:
         return require_condition(self.parse_expression())
@@ -87,6 +95,9 @@ class ConditionParser(StatementOperandParser):
         if kind in COMPARATORS:
             self.advance()
             right = self.parse_right(self.parse_operand)
+            truth = self.parse_truth(kind, left, right) or self.parse_truth(kind, right, left)
+            if truth is not None:
+                return truth
             return tree.Comparison(kind, require_plain(left), require_plain(right))
         if kind == "LIKE":
             raise unsupported_operator("like")
@@ -104,6 +115,15 @@ class ConditionParser(StatementOperandParser):
         else:
             return left
         return tree.Not(test) if negated else test
+
+    def parse_truth(self, operator: str, test: Expression, right: Expression) -> Expression | None:
+        """Return the condition for `test = TRUE` and the like; None if it is not one."""
+        if not (isinstance(test, tree.Call) and test.function in TESTS and operator in ("=", "<>")):
+            return None
+        constant = self.constants[right.name] if isinstance(right, tree.Value) else None
+        if not isinstance(constant, Literal) or "BOOL" not in constant.value:
+            return None
+        return test if constant.value["BOOL"] is (operator == "=") else tree.Not(test)
 
     def parse_options(self) -> tuple[tree.Operand, ...]:
         """Parse the values of IN: a list, a set, or operands in parentheses."""
@@ -127,6 +147,10 @@ class ConditionParser(StatementOperandParser):
             test = tree.Call("attribute_not_exists", (path,))
         else:
             word = self.token.text.upper() if self.token.kind in ("name", "NULL") else ""
+            if self.knows_all_types and word in {*TYPES, *UNSUPPORTED_TYPES, *_SQL_TYPES}:
+                self.advance()
+                self.accept_word(_SECOND_WORDS.get(word, ""))
+                return tree.Call("attribute_type", (path,))
             if word in UNSUPPORTED_TYPES:
                 raise ValidationException(
                     f"Unsupported data type for IS operator: {UNSUPPORTED_TYPES[word]}. Supported "
@@ -147,7 +171,7 @@ def require_condition(expression: Expression) -> tree.Condition:
         raise ValidationException(NO_CONDITION)
     if isinstance(expression, tree.Call):
         if expression.function in SET_FUNCTIONS:
-            raise not_in_condition(expression.function)
+            raise ValidationException(not_in_condition(expression.function))
         if expression.function not in TESTS:
             raise ValidationException(NO_CONDITION)
     return expression
@@ -159,17 +183,11 @@ def require_plain(expression: Expression) -> tree.Operand:
     if isinstance(operand, tree.Arithmetic):
         raise unsupported_operator(operand.operator)
     if isinstance(operand, tree.Call) and operand.function in SET_FUNCTIONS:
-        raise not_in_condition(operand.function)
+        raise ValidationException(not_in_condition(operand.function))
     return operand
 
 
 def unsupported_operator(operator: str) -> ValidationException:
     return ValidationException(
         f"Unsupported operator in Condition Expression. Operator: {operator}"
-    )
-
-
-def not_in_condition(function: str) -> ValidationException:
-    return ValidationException(
-        f"The function is not allowed in a condition expression; function: {function}"
     )

@@ -18,9 +18,9 @@ from typing import Final, TypeAlias, TypeVar
 from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.rules import COMPARATORS, TESTS
+from tablewright.expression.rules import COMPARATORS, TESTS, out_of_range
 from tablewright.limits import MAX_LIST_INDEX
-from tablewright.partiql.tokens import StatementToken, malformed, tokenize
+from tablewright.partiql.tokens import RESERVED_IN_PATHS, StatementToken, malformed, tokenize
 from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, PositionalParameter, SetOf
 from tablewright.values import tag_of
 
@@ -29,6 +29,8 @@ from tablewright.values import tag_of
 MAX_DEPTH: Final = 64
 #: Functions of SET; `TESTS` are conditions, and `size` is an operand of conditions.
 SET_FUNCTIONS: Final = frozenset(("if_not_exists", "list_append", "set_add", "set_delete"))
+#: Those of them that are unknown elsewhere.
+SET_CHANGES: Final = frozenset(("set_add", "set_delete"))
 FUNCTIONS: Final = TESTS | SET_FUNCTIONS | {"size"}
 
 NO_SET: Final = (
@@ -55,6 +57,10 @@ class StatementOperandParser:
         self.constants: dict[str, Constant] = {}
         self.parameter_count = 0
         self.hash_names: set[str] = set()
+        #: Whether the right side of SET is parsed, where SET_ADD and SET_DELETE are known.
+        self.in_assignment = False
+        #: The calls of SET_ADD and SET_DELETE: the name, and the first token of each argument.
+        self.set_calls: list[tuple[StatementToken, list[StatementToken]]] = []
 
     # -- tokens
 
@@ -147,6 +153,8 @@ class StatementOperandParser:
             return inner
         if token.kind in CONSTANTS:
             return self.add_constant(self.parse_constant())
+        if token.kind == "EXISTS" and self.tokens[self.at + 1].kind == "(":
+            raise self.unknown_function(token)
         if token.kind == "MISSING":
             raise ValidationException("MISSING must be compared using IS operator")
         raise self.unexpected()
@@ -159,6 +167,8 @@ class StatementOperandParser:
         parts: list[str | int] = [self.parse_name()]
         while True:
             if self.accept("."):
+                if not self.token.quoted and self.token.text.upper() in RESERVED_IN_PATHS:
+                    raise malformed("Invalid path dot component")
                 parts.append(self.parse_name())
             elif self.accept("["):
                 parts.append(self.parse_subscript())
@@ -184,25 +194,38 @@ class StatementOperandParser:
         if not digits.isdigit():
             raise malformed("Unexpected term")
         if len(digits) > 10 or int(digits) > MAX_LIST_INDEX:
-            raise ValidationException(
-                f"List index is not within the allowable range; index: [{digits}]"
-            )
+            raise ValidationException(out_of_range(digits))
         return int(digits)
 
     def parse_call(self) -> tree.Call:
         name = self.advance()
         function = name.text.lower()
-        if function not in FUNCTIONS:
-            raise ValidationException(f"Unrecognized function: {name.text}")
+        if function not in FUNCTIONS or (function in SET_CHANGES and not self.in_assignment):
+            raise self.unknown_function(name)
         self.expect("(")
         self.enter()
-        arguments = self.parse_list(lambda: require_operand(self.parse_operand()))
+        arguments: tuple[tree.Operand, ...] = ()
+        starts: list[StatementToken] = []
+
+        def parse_argument() -> tree.Operand:
+            starts.append(self.token)
+            return require_operand(self.parse_operand())
+
+        if self.token.kind != ")":
+            arguments = self.parse_list(parse_argument)
         self.depth -= 1
         self.expect(")")
         for argument in arguments:
             if isinstance(argument, tree.Call) and argument.function != "size":
                 raise unsupported("Call")
+        if function in SET_CHANGES:
+            self.set_calls.append((name, starts))
         return tree.Call(function, arguments)
+
+    def unknown_function(self, name: StatementToken) -> ValidationException:
+        return ValidationException(
+            f"Unrecognized function: {name.text.lower()} at {self.locate(name)}"
+        )
 
     # -- constants
 
@@ -211,9 +234,17 @@ class StatementOperandParser:
         self.constants[name] = constant
         return tree.Value(name)
 
-    def parse_constant(self, where: str = " under root") -> Constant:
-        """Parse a constant; `where` is its position for messages about numbers."""
+    def parse_constant(self, where: str = "root") -> Constant:
+        """Parse a constant; `where` is its position for messages.
+
+        The position begins inside the value of an attribute, so it never has the attribute's name.
+        """
         token = self.token
+        if token.kind == "name" and self.tokens[self.at + 1].kind == "(":
+            raise ValidationException(
+                f"Unsupported data type: {token.text.lower()} under key {where} "
+                f"at {self.locate(token)}"
+            )
         if token.kind not in CONSTANTS:
             raise self.unexpected()
         self.advance()
@@ -231,7 +262,7 @@ class StatementOperandParser:
             case "[":
                 return ListOf(self.parse_constants("]", where))
             case "<<":
-                return self.parse_set(token, where)
+                return self.parse_set(where)
             case "{":
                 return self.parse_map(where)
         return Literal(_WORDS[token.kind])
@@ -254,9 +285,9 @@ class StatementOperandParser:
             is_negative ^= self.advance().kind == "-"
         return parse_number(("-" if is_negative else "") + self.expect("number").text, where)
 
-    def parse_set(self, start: StatementToken, where: str) -> SetOf:
+    def parse_set(self, where: str) -> SetOf:
         if self.token.kind == ">>":
-            raise ValidationException(f"Empty bags are not supported at {self.locate(start)}")
+            raise ValidationException("Empty bags are not supported")
         members = self.parse_list(lambda: self.parse_member(where))
         self.expect(">>")
         if len({*map(tag_of, (member.value for member in members))}) > 1:
@@ -271,7 +302,7 @@ class StatementOperandParser:
             return self.parse_signed(where)
         raise ValidationException(f"{NO_SET} at {self.locate(token)}")
 
-    def parse_map(self, where: str) -> MapOf:
+    def parse_map(self, where: str, *, is_item: bool = False) -> MapOf:
         self.enter()
         members: dict[str, Constant] = {}
         while members or self.token.kind != "}":
@@ -279,7 +310,7 @@ class StatementOperandParser:
             if name.kind == "name":
                 raise ValidationException(
                     "Tuple keys must be of type String. Actual type: VariableReference"
-                    f"{where} at {self.locate(name)}"
+                    f" under {where} at {self.locate(name)}"
                 )
             self.expect("string")
             self.expect(":")
@@ -287,9 +318,10 @@ class StatementOperandParser:
                 raise empty_component()
             if name.text in members:
                 raise ValidationException(
-                    f"Duplicate keys in tuple. Key: {name.text}{where} at {self.locate(name)}"
+                    f"Duplicate keys in tuple. Key: {name.text} under {where} "
+                    f"at {self.locate(name)}"
                 )
-            members[name.text] = self.parse_constant(f"{where}.{name.text}")
+            members[name.text] = self.parse_constant(where if is_item else f"{where}.{name.text}")
             if not self.accept(","):
                 break
         self.depth -= 1
@@ -302,7 +334,7 @@ def parse_number(text: str, where: str) -> Literal:
     try:
         return Literal({"N": normalise_number(text)})
     except ValidationException as fault:
-        raise ValidationException(fault.message + where) from None
+        raise ValidationException(f"{fault.old_message} under {where}") from None
 
 
 def require_operand(expression: Expression) -> tree.Operand:

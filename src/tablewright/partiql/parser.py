@@ -20,6 +20,7 @@ from __future__ import annotations
 from tablewright.encoding.items import normalise
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.rules import not_in_update
 from tablewright.partiql.conditions import ConditionParser
 from tablewright.partiql.operands import (
     CONSTANTS,
@@ -38,6 +39,7 @@ from tablewright.partiql.tree import (
     OrderTerm,
     ParsedStatement,
     SelectStatement,
+    SetChange,
     Source,
     Statement,
     UpdateStatement,
@@ -46,6 +48,8 @@ from tablewright.partiql.tree import (
 )
 from tablewright.values import Value
 
+TRAILING = "Unexpected token after expression"
+
 
 def parse(text: str) -> ParsedStatement:
     """Parse one statement; raise `ValidationException` as DynamoDB does."""
@@ -53,9 +57,13 @@ def parse(text: str) -> ParsedStatement:
     statement = parser.parse_statement()
     parser.accept(";")
     if parser.token.kind != "end":
-        raise malformed("Unexpected token after expression")
+        raise malformed(TRAILING)
     return ParsedStatement(
-        statement, parser.constants, parser.parameter_count, frozenset(parser.hash_names)
+        statement,
+        parser.constants,
+        parser.parameter_count,
+        frozenset(parser.hash_names),
+        tuple(parser.set_changes),
     )
 
 
@@ -68,11 +76,16 @@ def parse_value(text: str) -> Value:
     parser = StatementOperandParser(text)
     constant = parser.parse_constant()
     if parser.token.kind != "end" or has_parameters(constant):
-        raise malformed("Unexpected token after expression")
+        raise malformed(TRAILING)
     return normalise(build(constant, ()))
 
 
 class _StatementParser(ConditionParser):
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.set_changes: list[SetChange] = []
+        self.unexpected_path = ""
+
     def parse_statement(self) -> Statement:
         match self.token.kind:
             case "SELECT":
@@ -94,6 +107,7 @@ class _StatementParser(ConditionParser):
 
         DynamoDB parses it as an expression, and names the node if that succeeds.
         """
+        self.knows_all_types = True
         try:
             expression = self.parse_expression()
         except ValidationException:
@@ -131,13 +145,18 @@ class _StatementParser(ConditionParser):
             raise ValidationException("Unsupported clause: GROUP BY")
         if self.accept("LIMIT"):
             raise ValidationException(f"Unsupported clause: LIMIT at {self.locate(self.token)}")
-        return SelectStatement(source, paths, where, order)
+        return SelectStatement(source, paths, where, order, self.unexpected_path)
 
     def parse_selected(self) -> tree.Path:
         token = self.token
-        is_call = token.kind == "name" and self.tokens[self.at + 1].kind == "("  # COUNT(*)
+        unexpected = f"Unexpected path component at {self.locate(token)}"
+        if [each.kind for each in self.tokens[self.at : self.at + 4]] == ["name", "(", "*", ")"]:
+            self.at += 4  # COUNT(*): DynamoDB looks at the index first
+            self.unexpected_path = unexpected
+            return tree.Path((token.text,))
+        is_call = token.kind == "name" and self.tokens[self.at + 1].kind == "("
         if is_call or token.kind in CONSTANTS:
-            raise ValidationException(f"Unexpected path component at {self.locate(token)}")
+            raise ValidationException(unexpected)
         path = self.parse_path()
         self.refuse_alias()
         return path
@@ -153,10 +172,14 @@ class _StatementParser(ConditionParser):
         self.advance()
         self.expect("INTO")
         source = self.parse_target()
+        if self.token.kind == "AS" or (
+            self.token.kind == "name" and self.tokens[self.at + 1].text.upper() == "VALUE"
+        ):  # an alias
+            raise malformed(TRAILING)
         if not self.accept_word("VALUE"):
             raise self.unexpected()
         start = self.token
-        item = self.parse_constant()
+        item = self.parse_map("root", is_item=True) if self.accept("{") else self.parse_constant()
         if not isinstance(item, MapOf):
             raise ValidationException(
                 "Unsupported format in item expression. Please use struct format {...} to express "
@@ -253,30 +276,35 @@ class _StatementParser(ConditionParser):
         path = self.parse_path()
         self.expect("=")
         start = self.token
+        self.in_assignment = True
         operand = self.parse_right(self.parse_operand)
+        self.in_assignment = False
         if not isinstance(operand, tree.Call):
             return tree.SetAction(path, require_operand(operand))
         name = operand.function
         if name in ("if_not_exists", "list_append"):
             return tree.SetAction(path, operand)
         if name not in SET_FUNCTIONS:
-            raise ValidationException(
-                f"The function is not allowed in an update expression; function: {name}"
-            )
+            raise ValidationException(not_in_update(name))
         function = name.upper()
         if len(operand.arguments) != 2:
             raise ValidationException(
                 f"{function} must have exactly two arguments at {self.locate(start)}"
             )
         changed, value = operand.arguments
+        call, arguments = self.set_calls[-1]
         if changed != path:
             raise ValidationException(
-                f"The first argument to {function} must equal the assignment value"
+                f"The first argument to {function} must equal the assignment value "
+                f"at {self.locate(call)}"
             )
+        no_set = (
+            f"The second argument to {function} must be a value with type SET "
+            f"at {self.locate(arguments[0])}"
+        )
         if not isinstance(value, tree.Value):
-            raise ValidationException(
-                f"The second argument to {function} must be a value with type SET"
-            )
+            raise ValidationException(no_set)
+        self.set_changes.append(SetChange(value.name, no_set))
         return (
             tree.AddAction(path, value) if function == "SET_ADD" else tree.DeleteAction(path, value)
         )

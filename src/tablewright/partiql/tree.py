@@ -119,6 +119,8 @@ class SelectStatement:
     paths: tuple[tree.Path, ...]  # empty: all attributes
     where: tree.Condition | None
     order: tuple[OrderTerm, ...]
+    #: The message for a call instead of a path, or "".
+    unexpected_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,14 @@ class ExistsStatement:
         return self.select.source
 
 
+@dataclass(frozen=True, slots=True)
+class SetChange:
+    """The value of SET_ADD or SET_DELETE, and the message if it is not a set."""
+
+    value: str
+    no_set: str
+
+
 Statement: TypeAlias = (
     SelectStatement | InsertStatement | UpdateStatement | DeleteStatement | ExistsStatement
 )
@@ -167,6 +177,7 @@ class ParsedStatement:
     parameter_count: int
     #: Attribute names that begin with `#`, which a path of an expression would take for an alias.
     hash_names: frozenset[str]
+    set_changes: tuple[SetChange, ...] = ()
     _literals: dict[str, Value] = field(init=False)
     _parameters: tuple[tuple[str, int], ...] = field(init=False)
     _composed: tuple[tuple[str, Constant], ...] = field(init=False)  # with parameters inside
@@ -184,7 +195,7 @@ class ParsedStatement:
             elif has_parameters(constant):
                 composed.append((name, constant))
             else:
-                literals[name] = normalise(build(constant, ()), depth)
+                literals[name] = _normalise(build(constant, ()), depth)
         object.__setattr__(self, "_depth", depth)
         object.__setattr__(self, "_literals", literals)
         object.__setattr__(self, "_parameters", tuple(parameters))
@@ -193,14 +204,26 @@ class ParsedStatement:
     def bind(self, parameters: Sequence[Value]) -> dict[str, Value]:
         """Return the values of all constants, in normal form, by name.
 
-        Raise `ValidationException` for missing parameters, or an invalid value.
+        Raise `ValidationException` for an invalid value; `require_parameters` is to be called
+        before.
         """
-        if len(parameters) < self.parameter_count:  # DynamoDB Local ignores further ones
-            raise ValidationException("Number of parameters in request and statement don't match.")
         depth = self._depth
         values = self._literals.copy()
         for name, position in self._parameters:
-            values[name] = normalise(parameters[position], depth)
+            values[name] = _normalise(parameters[position], depth)
         for name, constant in self._composed:
-            values[name] = normalise(build(constant, parameters), depth)
+            values[name] = _normalise(build(constant, parameters), depth)
         return values
+
+    def require_parameters(self, parameters: Sequence[Value]) -> None:
+        """Raise `ValidationException` if there are too few parameters."""
+        if len(parameters) < self.parameter_count:  # DynamoDB Local ignores further ones
+            raise ValidationException("Number of parameters in request and statement don't match.")
+
+
+def _normalise(value: Value, depth: int) -> Value:
+    """Return the normal form of a value; faults of PartiQL have the messages before 2026."""
+    try:
+        return normalise(value, depth)
+    except ValidationException as fault:
+        raise ValidationException(fault.old_message) from None

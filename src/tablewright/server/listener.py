@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import re
 import socket
 from collections.abc import Callable, Collection
 from functools import partial
@@ -29,6 +30,10 @@ BACKLOG = 1024
 #: The number of connections accepted in one iteration of the event loop.
 MAX_ACCEPTED = 64
 RETRY_SECONDS = 0.5
+#: The part of a plain HTTP request that is read.
+MAX_DROPPED = 64 * 1024
+#: The beginning of a plain HTTP request.
+_IS_METHOD = re.compile(rb"[A-Z]{3,7}( .*)?", re.DOTALL).fullmatch
 _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
@@ -182,6 +187,9 @@ class Handshakes:
     async def _establish(self, accepted: socket.socket, protocol: asyncio.Protocol) -> bool:
         """Return whether it succeeded."""
         try:
+            if self._tls is not None and not await self._begins_with_tls(accepted):
+                await refuse_plain_http(accepted)
+                return False
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: protocol,
                 accepted,
@@ -193,8 +201,31 @@ class Handshakes:
             return False
         return True
 
+    async def _begins_with_tls(self, accepted: socket.socket) -> bool:
+        """Wait for the first byte of a client, without reading it; raise OSError if it is late."""
+        loop = asyncio.get_running_loop()
+        readable = asyncio.Event()
+        loop.add_reader(accepted, readable.set)
+        try:
+            async with asyncio.timeout(self._seconds):
+                await readable.wait()
+        finally:
+            loop.remove_reader(accepted)
+        return not _IS_METHOD(accepted.recv(8, socket.MSG_PEEK))
+
     def _end(self, accepted: socket.socket, task: asyncio.Task[bool]) -> None:
         del self._tasks[task]
         if task.cancelled() or not task.result():
             accepted.close()
             self._on_failed()
+
+
+async def refuse_plain_http(accepted: socket.socket) -> None:
+    """Answer a request without TLS."""
+    text = b"The plain HTTP request was sent to HTTPS port"
+    head = b"HTTP/1.1 400 Bad Request\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(
+        text
+    )
+    await asyncio.get_running_loop().sock_sendall(accepted, head + text)
+    accepted.shutdown(socket.SHUT_WR)
+    accepted.recv(MAX_DROPPED)  # unread data would reset the connection before the response

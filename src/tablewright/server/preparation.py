@@ -13,10 +13,12 @@ from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
 from tablewright.engine.step import ReadContext, wrap
 from tablewright.errors import (
     DynamoDBError,
+    InternalServerError,
     RequestEntityTooLargeException,
     SerializationException,
     UnknownOperationException,
 )
+from tablewright.server.failures import UNEXPECTED
 from tablewright.server.limits import MAX_BODY
 from tablewright.server.responses import TooLarge, decompress
 from tablewright.wire.operations import OPERATIONS, target_of
@@ -91,7 +93,7 @@ def expand(body: bytes | bytearray, encoding: bytes, limit: int = MAX_BODY) -> b
             raise
         raise RequestEntityTooLargeException from None
     except ValueError:
-        raise SerializationException from None
+        raise InternalServerError(UNEXPECTED) from None
 
 
 def prepare_large(

@@ -25,7 +25,7 @@ import msgspec
 
 from tablewright.errors import DynamoDBError, RequestEntityTooLargeException
 from tablewright.server.limits import MAX_BODY, Limits
-from tablewright.server.responses import AMZ_JSON, TEXT
+from tablewright.server.responses import AMZ_JSON, TEXT, RepeatedHeader
 
 #: Headers that a request may have only once: with two values, a proxy in front of the server might
 #: use the other one.
@@ -199,7 +199,9 @@ class RequestParser:
             return
         if name in SINGLE_HEADERS:
             raise Refusal.with_text(400, f"The header {name.decode()} occurs twice")
-        self._headers[name] += b"," + value
+        known = self._headers[name]
+        joined = self._headers[name] = RepeatedHeader(known + b"," + value)
+        joined.first = known.first if isinstance(known, RepeatedHeader) else known
         self._repeats += 1
         self._must_check_head = True
         if self._repeats > self._max_headers:

@@ -56,10 +56,11 @@ from tablewright.server.responses import (
     JSON,
     MIN_COMPRESSED,
     TEXT,
+    RepeatedHeader,
     TooLarge,
     choose_encoding,
     compress,
-    is_supported,
+    is_compressed,
 )
 from tablewright.server.states import (
     LINGERING,
@@ -144,7 +145,9 @@ class Responder:
         else:
             content_type = content_type.partition(b";")[0].strip().lower()
             self._content_type = JSON if content_type == JSON else AMZ_JSON
-        self._accepted = headers.get(b"accept-encoding")
+        accepted = headers.get(b"accept-encoding")
+        # Of several headers DynamoDB reads the first; the signature covers all.
+        self._accepted = accepted.first if isinstance(accepted, RepeatedHeader) else accepted
         target = headers.get(b"x-amz-target")
         operation = OPERATION_OF.get(target)
         if self._telemetry is not None:
@@ -157,7 +160,7 @@ class Responder:
                 or (url != b"/" and not is_root(url))
                 or (content_type != self._content_type and body)
             ):
-                self._send_other(method, headers)
+                self._send_other(method, url, headers)
                 return
             if len(body) > LARGE_BODY or b"content-encoding" in headers:
                 if operation is None:
@@ -198,8 +201,8 @@ class Responder:
     ) -> None:
         """Prepare a large or compressed body, in a thread unless it is small."""
         encoding = headers.get(b"content-encoding")
-        if encoding is not None and not is_supported(encoding):
-            encoding = None  # the body is not JSON
+        if encoding is not None and not is_compressed(encoding):
+            encoding = None
         if encoding is not None and len(body) <= SMALL_BODY:
             with suppress(TooLarge):
                 request = parse_json(expand(body, encoding, SMALL_BODY))
@@ -288,10 +291,12 @@ class Responder:
         log.debug("%s: %r", fault.code, fault.message)
         self._send(fault.status, msgspec.json.encode(fault.body()), fault.code)
 
-    def _send_other(self, method: bytes, headers: Mapping[bytes, bytes]) -> None:
+    def _send_other(
+        self, method: bytes, url: bytes | bytearray, headers: Mapping[bytes, bytes]
+    ) -> None:
         """Respond to a health check, a preflight, or a request that is not an operation."""
         self._content_type = TEXT
-        if method == b"GET":
+        if method == b"GET" and is_root(url):
             self._send(200, HEALTHY % self._address(headers))
         elif method == b"HEAD":
             self._keep_alive = False  # Content-Length is the length of a body that is not sent

@@ -23,6 +23,7 @@ from tablewright.wire.constraints import (
     Structure,
     TableName,
     Timestamp,
+    Unsupported,
     optional,
 )
 from tablewright.wire.requests import (
@@ -118,6 +119,8 @@ class TableCreationParameters(Structure):
     on_demand_throughput: OnDemandThroughput | None = None
     sse_specification: SSESpecification | None = optional("SSESpecification")
     global_indexes: Capped[GlobalSecondaryIndex] | None = optional("GlobalSecondaryIndexes")
+    # A member of a feature that this engine does not have; the operation refuses it.
+    vector_indexes: Capped[Unsupported] | None = None
 
 
 class ImportTableInput(Structure):
@@ -174,6 +177,8 @@ class RestoreInput(Structure, kw_only=True):
     provisioned_throughput: ProvisionedThroughput | None = optional("ProvisionedThroughputOverride")
     on_demand_throughput: OnDemandThroughput | None = optional("OnDemandThroughputOverride")
     sse_specification: SSESpecification | None = optional("SSESpecificationOverride")
+    # A member of a feature that this engine does not have; the operations refuse it.
+    vector_indexes: Capped[Unsupported] | None = optional("VectorIndexOverride")
 
 
 class RestoreTableFromBackupInput(RestoreInput, kw_only=True):

@@ -41,10 +41,18 @@ class Length(NamedTuple):
 
     def violation(self, value: Any) -> str | None:
         if len(value) < self.minimum:
-            return f"Member must have length greater than or equal to {self.minimum}"
+            return self.too_short
         if self.maximum is not None and len(value) > self.maximum:
-            return f"Member must have length less than or equal to {self.maximum}"
+            return self.too_long
         return None
+
+    @property
+    def too_short(self) -> str:
+        return f"Member must have length greater than or equal to {self.minimum}"
+
+    @property
+    def too_long(self) -> str:
+        return f"Member must have length less than or equal to {self.maximum}"
 
     def within_limit(self, value: Any) -> Any:
         """Return the entries of a list or map within the limit."""
@@ -64,11 +72,8 @@ class LengthOfEach(NamedTuple):
     def violation(self, value: dict[str, Any]) -> str | None:
         if all(self.minimum <= len(each) <= self.maximum for each in value.values()):
             return None
-        return (
-            "Map value must satisfy constraint: "
-            f"[Member must have length less than or equal to {self.maximum}, "
-            f"Member must have length greater than or equal to {self.minimum}]"
-        )
+        length = Length(self.minimum, self.maximum)
+        return f"Map value must satisfy constraint: [{length.too_long}, {length.too_short}]"
 
     def within_limit(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return the map with each list truncated to the limit."""
@@ -100,6 +105,10 @@ class RegularExpression(NamedTuple):
     def violation(self, value: str) -> str | None:
         if not value or re.fullmatch(self.pattern, value):
             return None
+        return self.problem
+
+    @property
+    def problem(self) -> str:
         return f"Member must satisfy regular expression pattern: {self.pattern}"
 
 
@@ -111,8 +120,10 @@ class TableNameOrArn(NamedTuple):
     """
 
     def violation(self, value: str) -> str | None:
-        if not 0 < len(value) <= MAX_TABLE_ARN_LENGTH:
+        if not value:
             return None  # the length of the service model is reported
+        if len(value) > MAX_TABLE_ARN_LENGTH:
+            return Length(1, MAX_TABLE_ARN_LENGTH).violation(value)
         if value.startswith("arn:"):
             return _arn_violation(value)
         return _NAME_LENGTH.violation(value) or _NAME.violation(value)
@@ -144,17 +155,65 @@ _ARN_FORMAT = (
 
 
 class EnumValues(NamedTuple):
-    """The allowed strings, in the order in which DynamoDB lists them."""
+    """The allowed strings, in the order in which DynamoDB lists them.
+
+    `new_words` are those that the new layer lists, where it checks the member by itself: it has
+    another list then, and does not say where the value is.
+    """
 
     words: tuple[str, ...]
+    new_words: tuple[str, ...] = ()
 
     def violation(self, value: str) -> str | None:
         if value in self.words:
             return None
-        return f"Member must satisfy enum value set: [{', '.join(self.words)}]"
+        return _enum_problem(self.words)
+
+    @property
+    def new_problem(self) -> str:
+        """The message of the new layer for an invalid value; "" if it is that of the old one."""
+        return (
+            f"Failed to satisfy constraint: {_enum_problem(self.new_words)}"
+            if self.new_words
+            else ""
+        )
 
 
-Constraint = Length | LengthOfEach | NumberRange | RegularExpression | TableNameOrArn | EnumValues
+def _enum_problem(words: tuple[str, ...]) -> str:
+    return f"Member must satisfy enum value set: [{', '.join(words)}]"
+
+
+class TableNames(NamedTuple):
+    """The names of the tables in a map, by which it is invalid as a whole.
+
+    The message shows the map as JSON, or as Java does; it may give way to an invalid enum.
+    """
+
+    as_json: bool
+    gives_way: bool
+
+    def violation(self, value: dict[str, Any]) -> str | None:
+        if all(name and TableNameOrArn().violation(name) is None for name in value):
+            return None
+        length, name = _NAME_LENGTH, _NAME
+        return (
+            "Map keys must satisfy constraint: "
+            f"[{length.too_long}, {length.too_short}, {name.problem}]"
+        )
+
+    def within_limit(self, value: dict[str, Any]) -> dict[str, Any]:
+        return value
+
+
+Constraint = (
+    Length
+    | LengthOfEach
+    | NumberRange
+    | RegularExpression
+    | TableNameOrArn
+    | TableNames
+    | EnumValues
+)
 
 
 class Unechoed(NamedTuple):
@@ -162,6 +221,12 @@ class Unechoed(NamedTuple):
 
     DynamoDB does so for a few members: `Value at 'Limit' failed to satisfy constraint: …`.
     """
+
+
+class EchoedWhole(NamedTuple):
+    """Report a violation with the whole value. (DynamoDB does not truncate it; here it ends.)"""
+
+    max_length: int = 1024 * 1024
 
 
 class ReadAs(NamedTuple):
@@ -190,7 +255,8 @@ MultiRegionConsistency = Annotated[str, EnumValues(("EVENTUAL", "STRONG"))]
 StreamView = Annotated[
     str, EnumValues(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
 ]
-ConditionalOperator = Annotated[str, EnumValues(("OR", "AND"))]
+# The new layer names what its code compares with, which is neither OR nor AND in one case.
+ConditionalOperator = Annotated[str, EnumValues(("OR", "AND"), new_words=("ALL", "OR"))]
 ComparisonOperator = Annotated[
     str,
     EnumValues(
@@ -212,8 +278,14 @@ ComparisonOperator = Annotated[
     ),
 ]
 AttributeAction = Annotated[str, EnumValues(("ADD", "DELETE", "PUT"))]
-ReturnValues = Annotated[
-    str, EnumValues(("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+_RETURN_VALUES = ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
+ReturnValues = Annotated[str, EnumValues(_RETURN_VALUES)]
+#: That of UpdateItem and DeleteItem. UPDATE_NEW is DynamoDB's misspelling.
+RewordedReturnValues = Annotated[
+    str,
+    EnumValues(
+        _RETURN_VALUES, new_words=("ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATE_NEW", "NONE")
+    ),
 ]
 ReturnOnFailure = Annotated[str, EnumValues(("ALL_OLD", "NONE"))]
 ReturnCapacity = Annotated[str, EnumValues(("INDEXES", "TOTAL", "NONE"))]
@@ -241,6 +313,8 @@ class Structure(Struct, rename="pascal", gc=False):
 
     #: The name in the service model, where it differs from the class's name.
     model_name: ClassVar[str | None] = None
+    #: Members whose errors are reported in this order; those of others keep their places.
+    reported_order: ClassVar[tuple[str, ...]] = ()
 
     def present_members(self) -> dict[str, Any]:
         """Return the members that are not None, by their names on the wire."""

@@ -29,15 +29,20 @@ from tablewright.errors import ELLIPSIS, MAX_ECHO_LENGTH, ValidationException, t
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import (
     Constraint,
+    EchoedWhole,
+    EnumValues,
     Length,
     LengthOfEach,
     Long,
+    NumberRange,
     ReadAs,
     Structure,
+    TableNames,
     Timestamp,
     Unechoed,
 )
-from tablewright.wire.requests import TableInput
+from tablewright.wire.layers import label
+from tablewright.wire.requests import TableInput, UpdateItemInput
 from tablewright.wire.values import MAX_LEVELS, MODEL, mismatch, read_value, read_values
 
 S = TypeVar("S", bound=Structure)
@@ -53,9 +58,16 @@ class _Errors(list["_Error"]):
 
     __slots__ = ()
 
-    def add(self, problem: str, shown: str | None, *path: str, is_echoed: bool = True) -> None:
+    def add(
+        self,
+        problem: str,
+        shown: str | None,
+        *path: str,
+        is_echoed: bool = True,
+        constraint: Constraint | None = None,
+    ) -> None:
         if len(self) < MAX_ERRORS:
-            self.append(_Error(problem, shown, [*path], is_echoed))
+            self.append(_Error(problem, shown, [*path], is_echoed, constraint))
 
     def extend_paths(self, first: int, *path: str) -> bool:
         """Extend the paths of the errors from index `first`; return whether more errors fit."""
@@ -71,15 +83,34 @@ class _Error(msgspec.Struct):
     shown: str | None
     path: list[str]
     is_echoed: bool
+    constraint: Constraint | None  # None: the member is missing
 
     def __str__(self) -> str:
+        return self.format(is_echoed=self.is_echoed)
+
+    def format(self, *, is_echoed: bool) -> str:
+        """Return the message, with or without the value."""
         value = "null " if self.shown is None else f"'{self.shown}' "
         path = self.path[::-1]
-        if not self.is_echoed:
+        if not is_echoed:
             value = ""
             path[0], path[-1] = _pascal_case(path[0]), _pascal_case(path[-1])
         where = truncate(".".join(path))
         return f"Value {value}at '{where}' failed to satisfy constraint: {self.problem}"
+
+    @property
+    def is_echoed_when_new(self) -> bool:
+        is_number = isinstance(self.constraint, NumberRange) and len(self.path) == 1
+        return self.is_echoed and not is_number
+
+    @property
+    def is_length(self) -> bool:
+        """Whether a member of the request itself is empty, or a list or map of too many entries."""
+        return (
+            isinstance(self.constraint, Length)
+            and len(self.path) == 1
+            and (self.shown in ("", "[]", "{}") or self.problem == self.constraint.too_long)
+        )
 
 
 #: Reads a member: takes raw JSON and the errors so far, returns the value for the request.
@@ -91,25 +122,65 @@ def read(structure: type[S], body: object) -> S:
     errors = _Errors()
     request = _reader(structure)(body, errors)
     if errors:
-        errors = _select_reported(errors, structure)
-        plural = "s" if len(errors) > 1 else ""
-        raise ValidationException(
-            f"{len(errors)} validation error{plural} detected: {'; '.join(map(str, errors))}"
-        )
+        raise _fault(errors, structure)
     return cast(S, request)
 
 
-def _select_reported(errors: _Errors, structure: type[Structure]) -> _Errors:
-    """Return the errors that are reported: DynamoDB reports an invalid table name alone."""
+def no_tables(operation: str) -> ValidationException:
+    """Return the fault for a batch without tables."""
+    error = _Error(Length(1).too_short, "", ["RequestItems"], False, None)
+    old = f"The requestItems parameter is required for {operation}"
+    return ValidationException(label(str(error)), old=old, is_bare=True)
+
+
+def _fault(errors: _Errors, structure: type[Structure]) -> ValidationException:
+    """Return the fault for the errors of a request, with the messages of both layers."""
+    reported = _select_reported(errors, structure)
+    old = label(*map(str, reported))
+    if all(error.constraint is not None for error in errors):
+        # The new layer reports these alone; it has not reached other members then.
+        for error in errors:
+            if error.is_length:
+                return ValidationException(
+                    label(error.format(is_echoed=False)), old=old, is_bare=True
+                )
+        for error in errors:
+            if isinstance(error.constraint, EnumValues) and error.constraint.new_problem:
+                return ValidationException(error.constraint.new_problem, old=old)
+    new = label(*(error.format(is_echoed=error.is_echoed_when_new) for error in reported))
+    return ValidationException(new, old=old, is_bare=True)
+
+
+def _select_reported(errors: _Errors, structure: type[Structure]) -> list[_Error]:
+    """Return the errors that are reported, in their order."""
+    if structure.reported_order:
+        _reorder(errors, structure.reported_order)
     for error in errors:
         if error.path == ["tableName"]:
-            if error.shown is not None:
-                return _Errors([error])
+            if error.constraint is not None:
+                # An invalid name is reported alone, but UpdateItem looks for its key first.
+                is_joined = structure is UpdateItemInput and any(
+                    e.constraint is None for e in errors
+                )
+                return errors if is_joined else [error]
             if issubclass(structure, TableInput):
                 raise ValidationException(
                     "The parameter 'TableName' is required but was not present in the request"
                 )
+    enums = [error for error in errors if isinstance(error.constraint, EnumValues)]
+    if enums and any(
+        isinstance(e.constraint, TableNames) and e.constraint.gives_way for e in errors
+    ):
+        return enums[:1]
     return errors
+
+
+def _reorder(errors: _Errors, members: tuple[str, ...]) -> None:
+    """Sort the errors of some members by their order; others keep their places."""
+    places = [place for place, error in enumerate(errors) if error.path[-1] in members]
+    ordered = sorted((errors[place] for place in places), key=lambda e: members.index(e.path[-1]))
+    for place, error in zip(places, ordered, strict=True):
+        errors[place] = error
 
 
 @cache
@@ -167,24 +238,32 @@ def _constrained_reader(annotation: Any) -> Reader:
         if isinstance(mark, ReadAs):
             return _read_as_reader(mark.type)
     is_echoed = not any(isinstance(mark, Unechoed) for mark in marks)
-    marks = [mark for mark in marks if not isinstance(mark, Unechoed)]
+    max_echo = next((m.max_length for m in marks if isinstance(m, EchoedWhole)), MAX_ECHO_LENGTH)
+    marks = [mark for mark in marks if not isinstance(mark, Unechoed | EchoedWhole)]
     if get_origin(inner) in (list, dict):
-        return _sized_reader(inner, marks, is_echoed)
+        return _sized_reader(inner, marks, is_echoed, max_echo)
     reader = _reader(inner)
-    checks = [cast(Constraint, mark).violation for mark in marks]
+    checks = [(cast(Constraint, mark), cast(Constraint, mark).violation) for mark in marks]
 
     def read_constrained(raw: Any, errors: _Errors) -> Any:
         value = reader(raw, errors)
-        for check in checks:
+        for constraint, check in checks:
             problem = check(raw)
             if problem:
-                errors.add(problem, _java_string(raw, inner), is_echoed=is_echoed)
+                errors.add(
+                    problem, _java_string(raw, inner), is_echoed=is_echoed, constraint=constraint
+                )
         return value
 
     return read_constrained if inner is not str else _caching(read_constrained)
 
 
-def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach], is_echoed: bool) -> Reader:
+def _sized_reader(
+    annotation: Any,
+    limits: list[Length | LengthOfEach | TableNames],
+    is_echoed: bool,
+    max_echo: int,
+) -> Reader:
     """Return a reader for a list or map that reads only the entries within the limits."""
     reader = _reader(annotation)
     container = get_origin(annotation)
@@ -198,8 +277,11 @@ def _sized_reader(annotation: Any, limits: list[Length | LengthOfEach], is_echoe
         for limit, head in zip(limits, heads, strict=False):
             problem = limit.violation(head)
             if problem:
-                shown = _java_string(raw, annotation) if is_echoed else ""
-                errors.add(problem, shown, is_echoed=is_echoed)
+                if isinstance(limit, TableNames) and limit.as_json:
+                    shown = truncate(msgspec.json.encode(raw).decode())
+                else:
+                    shown = _java_string(raw, annotation, max_echo) if is_echoed else ""
+                errors.add(problem, shown, is_echoed=is_echoed, constraint=limit)
         return value
 
     return read_sized
@@ -345,7 +427,7 @@ def _model_name(annotation: Any) -> str:
     return name
 
 
-def _java_string(raw: Any, annotation: Any = None) -> str:
+def _java_string(raw: Any, annotation: Any = None, max_length: int = MAX_ECHO_LENGTH) -> str:
     """Format a JSON value as Java's `toString` does, for DynamoDB's messages, and truncate it.
 
     >>> from tablewright.wire.requests import KeySchemaElement
@@ -357,9 +439,9 @@ def _java_string(raw: Any, annotation: Any = None) -> str:
     for part in _java_parts(raw, annotation):
         shown.append(part)
         length += len(part)
-        if length > MAX_ECHO_LENGTH:
+        if length > max_length:
             break
-    return truncate("".join(shown))
+    return truncate("".join(shown), max_length)
 
 
 def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
@@ -382,10 +464,10 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
         yield str(raw)
     elif isinstance(annotation, type) and issubclass(annotation, Structure):
         yield f"{_model_name(annotation)}("
-        for field in msgspec.structs.fields(annotation):
-            if field.encode_name in raw:
-                yield f"{comma}{_camel_case(field.encode_name)}="
-                yield from _java_parts(raw[field.encode_name], field.type, level + 1)
+        for name, shown, member in _java_members(annotation):
+            if name in raw:
+                yield f"{comma}{shown}="
+                yield from _java_parts(raw[name], member, level + 1)
                 comma = ", "
         yield ")"
     else:
@@ -395,6 +477,13 @@ def _java_parts(raw: Any, annotation: Any, level: int = 0) -> Iterator[str]:
             yield from _java_parts(value, inner, level + 1)
             comma = ", "
         yield "}"
+
+
+@cache
+def _java_members(structure: type[Structure]) -> list[tuple[str, str, Any]]:
+    """Return the names of members on the wire and in Java, and their types."""
+    fields = msgspec.structs.fields(structure)
+    return [(field.encode_name, _camel_case(field.encode_name), field.type) for field in fields]
 
 
 def _camel_case(name: str) -> str:

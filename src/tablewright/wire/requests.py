@@ -32,6 +32,7 @@ from tablewright.wire.constraints import (
     Capped,
     ComparisonOperator,
     ConditionalOperator,
+    EchoedWhole,
     IndexName,
     KeyAttributeName,
     KeyType,
@@ -49,6 +50,7 @@ from tablewright.wire.constraints import (
     ReturnMetrics,
     ReturnOnFailure,
     ReturnValues,
+    RewordedReturnValues,
     ScalarType,
     Select,
     SseType,
@@ -56,6 +58,7 @@ from tablewright.wire.constraints import (
     Structure,
     TableClass,
     TableName,
+    TableNames,
     Unechoed,
     Unsupported,
     optional,
@@ -160,6 +163,8 @@ class Tag(Structure):
 
 
 class CreateTableInput(TableInput, kw_only=True):
+    reported_order = ("globalSecondaryIndexes", "localSecondaryIndexes")
+
     attribute_definitions: Capped[AttributeDefinition]
     key_schema: TableKeys
     local_indexes: Capped[LocalSecondaryIndex] | None = optional("LocalSecondaryIndexes")
@@ -305,10 +310,20 @@ class PutItemInput(WriteItemInput, kw_only=True):
 
 class DeleteItemInput(WriteItemInput, kw_only=True):
     key: Item
+    return_values: RewordedReturnValues | None = None
 
 
 class UpdateItemInput(WriteItemInput, kw_only=True):
+    reported_order = (
+        "returnConsumedCapacity",
+        "tableName",
+        "returnValues",
+        "conditionalOperator",
+        "key",
+    )
+
     key: Item
+    return_values: RewordedReturnValues | None = None
     attribute_updates: LegacyUpdates | None = None
     update: str | None = optional("UpdateExpression")
 
@@ -364,9 +379,13 @@ class KeysAndAttributes(Structure, omit_defaults=True):
 
 
 class BatchGetItemInput(Structure):
-    tables: Annotated[dict[TableName, KeysAndAttributes], Length(0, MAX_BATCH_GET_KEYS)] = field(
-        name="RequestItems", default_factory=dict
-    )
+    reported_order = ("requestItems", "returnConsumedCapacity")
+
+    tables: Annotated[
+        dict[str, KeysAndAttributes],
+        Length(0, MAX_BATCH_GET_KEYS),
+        TableNames(as_json=True, gives_way=False),
+    ] = field(name="RequestItems", default_factory=dict)
     return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
 
 
@@ -385,8 +404,9 @@ class WriteRequest(Structure, omit_defaults=True):
 
 class BatchWriteItemInput(Structure):
     tables: Annotated[
-        dict[TableName, list[WriteRequest]],
+        dict[str, list[WriteRequest]],
         Length(0, MAX_BATCH_WRITES),
+        TableNames(as_json=False, gives_way=True),
         LengthOfEach(1, MAX_BATCH_WRITES),
     ] = field(name="RequestItems", default_factory=dict)
     return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
@@ -442,9 +462,9 @@ class TransactWriteItem(Structure):
 
 
 class TransactWriteItemsInput(Structure):
-    actions: Annotated[list[TransactWriteItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
-        name="TransactItems"
-    )
+    actions: Annotated[
+        list[TransactWriteItem], Length(1, MAX_TRANSACTION_ACTIONS), EchoedWhole()
+    ] = field(name="TransactItems")
     return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
     return_metrics: ReturnMetrics | None = optional("ReturnItemCollectionMetrics")
     token: Annotated[str, Length(1, 36)] | None = optional("ClientRequestToken")
@@ -465,7 +485,7 @@ class TransactGetItem(Structure):
 
 
 class TransactGetItemsInput(Structure):
-    actions: Annotated[list[TransactGetItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
-        name="TransactItems"
+    actions: Annotated[list[TransactGetItem], Length(1, MAX_TRANSACTION_ACTIONS), EchoedWhole()] = (
+        field(name="TransactItems")
     )
     return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")

@@ -27,13 +27,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.encoding.items import ITEM_TOO_LARGE, TOO_DEEP, normalise_item, value_size
+from tablewright.encoding.items import ITEM_TOO_LARGE, normalise_item, value_size
 from tablewright.encoding.numbers import is_canonical, number_size
 from tablewright.errors import SerializationException, ValidationException
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item, Value
 
-# `encoding.items` refuses more than 32 levels; this limit only prevents a stack overflow.
+#: The contents of lists and maps below this level are not read, to prevent a stack overflow. A
+#: value with more than 32 levels is refused later, after faults of other kinds.
 MAX_LEVELS = 64
 #: The bytes that DynamoDB counts for a list or a map in addition to its entries.
 COLLECTION_OVERHEAD = 3
@@ -47,9 +48,7 @@ class _SizeBudget(Struct):
     def take(self, size: int, level: int) -> None:
         self.remaining -= size
         if self.remaining < 0:
-            raise ValidationException(ITEM_TOO_LARGE)
-        if level > MAX_LEVELS:
-            raise ValidationException(TOO_DEEP)
+            raise ValidationException(ITEM_TOO_LARGE, is_bare=True)
 
 
 def read_value(raw: Any) -> Value:
@@ -68,7 +67,7 @@ def read_values(raw: Any) -> dict[str, Value]:
     if type(raw) is not dict:
         raise mismatch(raw, VALUES)
     if len(raw) > MAX_ITEM_SIZE:
-        raise ValidationException(ITEM_TOO_LARGE)
+        raise ValidationException(ITEM_TOO_LARGE, is_bare=True)
     for value in raw.values():
         if type(value) is not dict or len(value) != 1 or type(value.get("S")) is not str:
             break
@@ -139,7 +138,7 @@ def _binary(raw: Any, level: int, budget: _SizeBudget) -> str:
 def _list(raw: Any, level: int, budget: _SizeBudget) -> list[Value]:
     if type(raw) is not list:
         raise mismatch(raw, "java.util.List")
-    if not raw:
+    if not raw or level > MAX_LEVELS:
         return raw
     budget.take(COLLECTION_OVERHEAD + len(raw), level)
     found = [
@@ -154,7 +153,7 @@ def _list(raw: Any, level: int, budget: _SizeBudget) -> list[Value]:
 def _map(raw: Any, level: int, budget: _SizeBudget) -> dict[str, Value]:
     if type(raw) is not dict:
         raise mismatch(raw, VALUES)
-    if not raw:
+    if not raw or level > MAX_LEVELS:
         return raw
     budget.take(COLLECTION_OVERHEAD + len(raw), level)
     found = _check_values(raw, level + 1, budget)

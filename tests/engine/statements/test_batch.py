@@ -113,6 +113,31 @@ def test_reads_return_an_item_each(db: Database, table: str) -> None:
     }
 
 
+def test_a_bad_number_fails_its_statement_alone(db: Database, table: str) -> None:
+    """An exponent has 32 bits in PartiQL, and so has the arithmetic: it wraps."""
+    text = f'SELECT * FROM "{table}" WHERE pk = ? AND sk = ?'
+    bad = {"Statement": text, "Parameters": [{"N": "1e2147483647"}, {"S": "1"}]}
+    underflow = (
+        "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+    )
+    answer = batch(db, bad, f'SELECT * FROM "{table}" {key("b")}')
+    assert answer["Responses"][0] == error("ValidationError", underflow)
+    assert answer["Responses"][1]["Item"] == item(pk="b", sk="1", n=5)
+
+
+def test_a_function_beside_the_whole_key_is_refused_as_if_the_key_were_missing(
+    db: Database, table: str
+) -> None:
+    answer = batch(db, f'SELECT * FROM "{table}" {key("b")} AND attribute_exists(n)')
+    assert answer["Responses"] == [
+        error(
+            "ValidationError",
+            "Select statements within BatchExecuteStatement must specify the primary key in the "
+            "where clause.",
+        )
+    ]
+
+
 def test_a_read_needs_the_whole_key_of_a_table(db: Database) -> None:
     table = db.table(glob={"by-n": ("n:N", "ALL")}, items=[item(pk="a", sk="1", n=5)])
     needed = error(

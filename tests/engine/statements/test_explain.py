@@ -53,15 +53,6 @@ CASES = [
         "  key        pk = 'b'; filter z <> 1\n  order      ascending",
     ),
     (
-        "SELECT * FROM shop.\"by-status\" WHERE status = 'open' AND region = 1",
-        "Query on shop, index by-status\n  key        status = 'open' AND region = 1\n"
-        "  order      ascending",
-    ),
-    (
-        "SELECT * FROM shop.\"by-status\" WHERE status = 'open'",
-        "Scan on shop, index by-status\n  filter     status = 'open'",
-    ),
-    (
         "INSERT INTO shop VALUE {'pk': 'a', 'sk': ?}",
         "PutItem on shop\n  condition  the item does not exist",
     ),

@@ -114,7 +114,7 @@ def test_parameters_replace_question_marks(db: Database, orders: str) -> None:
         ("l = [1, 'a']", True),
         ("l = ['a', 1]", False),
         ("m = {'inner': {'deep': [7, 8]}, 'city': 'Rome'}", True),
-        ("m.city = 'Rome' AND m.inner.deep[1] = 8 AND m['city'] = 'Rome'", True),
+        ("m.city = 'Rome' AND m['inner'].deep[1] = 8 AND m['city'] = 'Rome'", True),
         ("begins_with(s, 'te') AND contains(s, 'ex') AND contains(ss, 'x')", True),
         ("contains(l, 'a') AND size(s) = 4 AND size(l) = 2", True),
         ("attribute_type(b, 'B') AND attribute_type(nothing, 'NULL')", True),
@@ -198,6 +198,31 @@ def test_alternatives_must_not_overlap(db: Database, orders: str, where: str) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("(pk = 'a' AND sk = 3) OR (pk = 'a' AND NOT sk = 2)", {1, 3, 4}),
+        ("(pk = 'a' AND sk <= 2) OR (pk = 'a' AND sk <> 2)", {1, 2, 3, 4}),
+        ("pk = 'a' OR (pk = 'a' AND NOT sk BETWEEN 2 AND 3)", {1, 2, 3, 4}),
+    ],
+)
+def test_a_negated_condition_on_the_sort_key_may_overlap(
+    db: Database, where: str, found: set[int]
+) -> None:
+    table = db.table("pk:S / sk:N", items=[item(pk="a", sk=sk) for sk in range(1, 5)])
+    rows = select(db, f'SELECT * FROM "{table}" WHERE {where}')
+    assert [int(row["sk"]["N"]) for row in rows] == sorted(found)
+
+
+def test_a_condition_on_another_attribute_still_must_not_overlap(db: Database, orders: str) -> None:
+    alternatives = "(pk = 'a' AND sk = 1) OR (pk = 'a' AND NOT sk = 2 AND size = 20)"
+    refuses(
+        db,
+        "Overlapping conditions with range keys are not supported in where clause",
+        f'SELECT * FROM "{orders}" WHERE {alternatives}',
+    )
+
+
 def test_keys_must_have_the_type_of_the_schema(db: Database, orders: str) -> None:
     message = "Key attribute's data type should match its data type in table's schema: Key "
     refuses(db, f"{message}pk", f'SELECT * FROM "{orders}" WHERE pk = 5')
@@ -210,9 +235,9 @@ def test_keys_must_have_the_type_of_the_schema(db: Database, orders: str) -> Non
 
 
 def test_a_nested_path_is_returned_under_its_last_name(db: Database, typed: str) -> None:
-    text = f"SELECT s, m.city, m.inner.deep, absent FROM \"{typed}\" WHERE pk = 'all'"
+    text = f"SELECT s, m.city, m['inner'].deep, absent FROM \"{typed}\" WHERE pk = 'all'"
     assert select(db, text) == [item(s="text", city="Rome", deep=[7, 8])]
-    text = f"SELECT l[1], m.inner.deep[0] FROM \"{typed}\" WHERE pk = 'all'"
+    text = f"SELECT l[1], m['inner'].deep[0] FROM \"{typed}\" WHERE pk = 'all'"
     assert select(db, text) == [{"l[1]": {"S": "a"}, "deep[0]": {"N": "7"}}]
 
 

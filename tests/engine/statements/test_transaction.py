@@ -175,10 +175,28 @@ def test_faults_of_a_statement_name_it(db: Database) -> None:
         db,
         0,
         "Number overflow. Attempting to store a number with magnitude larger than supported range "
-        "under root.n",
+        "under root",
         f"INSERT INTO \"{table}\" VALUE {{'pk': 'a', 'n': 1e200}}",
     )
     assert len(db.items(table)) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"N": "1e99999999999"}, "cannot be converted to a numeric value: 1e99999999999"),
+        ({"L": [{"N": "x"}]}, "The parameter cannot be converted to a numeric value: x"),
+        ({"N": ""}, "The parameter cannot be converted to a numeric value"),
+    ],
+)
+def test_bad_numbers_do_not_name_their_statement(
+    db: Database, table: str, value: Json, message: str
+) -> None:
+    text = f'UPDATE "{table}" SET n = ? {key("a")}'
+    with pytest.raises(Refused) as refused:
+        transact(db, {"Statement": text, "Parameters": [value]})
+    assert refused.value.message.endswith(message)
+    assert "TransactStatements" not in refused.value.message
 
 
 def test_a_missing_table(db: Database, table: str) -> None:

@@ -207,12 +207,14 @@ def test_update_checks_its_operands(db: Database, table: str) -> None:
     )
     refuses(
         db,
-        "The second argument to SET_ADD must be a value with type SET",
+        "The second argument to SET_ADD must be a value with type SET at "
+        + f"1:{text.index('{') + len('n = set_add(') + 1}:1",
         text.format("n = set_add(n, 1)"),
     )
     refuses(
         db,
-        "The second argument to SET_DELETE must be a value with type SET",
+        "The second argument to SET_DELETE must be a value with type SET at "
+        + f"1:{text.index('{') + len('tags = set_delete(') + 1}:4",
         text.format("tags = set_delete(tags, 'x')"),
     )
     refuses(

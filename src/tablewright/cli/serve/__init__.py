@@ -121,6 +121,7 @@ def open_engine(options: ServeOptions) -> Engine | IsolatedEngines:
             busy_seconds=BUSY_SECONDS,
             sweep_seconds=None,  # the server sweeps, also the records of streams
             stream_shards=options.stream_shards,
+            validation=options.validation.value,
             s3=options.s3,
         )
 
@@ -172,6 +173,7 @@ def _run_worker(
             options.file or MEMORY,
             durability=options.durability.value,
             busy_seconds=BUSY_SECONDS,
+            validation=options.validation.value,
             background=False,
         ) as engine:
             asyncio.run(WorkerServer(engine, settings, relay, connections).run())

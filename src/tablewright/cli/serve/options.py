@@ -28,6 +28,13 @@ class Durability(enum.StrEnum):
     normal = "normal"
 
 
+class Validation(enum.StrEnum):
+    """The year whose messages invalid requests get."""
+
+    year_2025 = "2025"
+    year_2026 = "2026"
+
+
 class LogLevel(enum.StrEnum):
     """The least severe messages that the server logs."""
 
@@ -63,6 +70,10 @@ class ServeOptions(NamedTuple):
         max=64,
     )
     stream_shards: int = option("The number of shards of new streams.", default=1, min=1, max=1000)
+    validation: Validation = option(
+        "The year whose messages invalid requests get. AWS reworded many of them in 2026.",
+        default=Validation.year_2026,
+    )
     from_: list[Path] | None = option(
         "Create the tables of a CloudFormation template, a folder of `cdk synth`, or the output "
         "of `terraform show -json`; repeatable. Existing tables are kept.",

@@ -43,8 +43,8 @@ from tablewright.engine.tables.catalog import Catalog
 from tablewright.engine.tables.describe import stream_arn, stream_label
 from tablewright.errors import (
     ExpiredIteratorException,
-    ResourceNotFoundException,
     ValidationException,
+    not_found,
 )
 from tablewright.schema import ChangeLogSchema, Shard, Stream, StreamSetting, TableSchema
 from tablewright.storage import LogTree, WriteTransaction
@@ -115,7 +115,7 @@ def find_stream(catalog: Catalog, arn: str) -> tuple[ChangeLogSchema, Stream]:
     for log, stream in streams_of(catalog, table):
         if stream.label == label:
             return log, stream
-    raise ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
+    raise not_found(f"Stream: {arn}")
 
 
 def find_shard(stream: Stream, shard_id: str) -> Shard:
@@ -123,7 +123,7 @@ def find_shard(stream: Stream, shard_id: str) -> Shard:
     for shard in stream.shards:
         if shard.id == shard_id:
             return shard
-    raise ResourceNotFoundException(f"Requested resource not found: Shard: {shard_id} not found")
+    raise not_found(f"Shard: {shard_id}")
 
 
 def contains(shard: Shard, partition_hash: int) -> bool:

@@ -15,17 +15,25 @@ from tablewright.engine.expressions import read_projection
 from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.tables.table import REPEATED_KEYS
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledProjection
+from tablewright.expression.legacy import refuse_mixture
 from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE
 from tablewright.values import Item
+from tablewright.wire.read import no_tables
 from tablewright.wire.requests import BatchGetItemInput, KeysAndAttributes
 from tablewright.wire.responses import BatchGetItemOutput, ItemOut
 
 
 def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     if not request.tables:
-        raise ValidationException("The requestItems parameter is required for BatchGetItem")
+        raise no_tables("BatchGetItem")
+    if any(wanted.attributes_to_get for wanted in request.tables.values()):
+        # Also on different tables.
+        refuse_mixture(
+            {name for each in request.tables.values() for name in each.present_members()}
+        )
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, CompiledProjection | None] = {}
@@ -33,8 +41,9 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     for name, wanted in request.tables.items():
         projections[name] = read_projection(wanted)
         keys_of[name] = [normalise_item(key) for key in wanted.keys]
-        if len({dump(sorted(key.items())) for key in keys_of[name]}) < len(keys_of[name]):
-            raise ValidationException("Provided list of item keys contains duplicates")
+        # DynamoDB compares keys as they are written: 1000 and 1e3 are no duplicates.
+        if len({dump(sorted(key.items())) for key in wanted.keys}) < len(wanted.keys):
+            raise ValidationException(REPEATED_KEYS)
 
     def run(context: ReadContext) -> BatchGetItemOutput:
         tables = {name: context.find_table(name) for name in request.tables}

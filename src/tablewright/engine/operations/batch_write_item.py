@@ -11,17 +11,18 @@ from tablewright.engine.charge import Charge, collection_metrics, consumed_by_ta
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.tables.table import StoredTable
+from tablewright.engine.tables.table import REPEATED_KEYS, StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES, MAX_SORT_KEY_SIZE
 from tablewright.values import Item
+from tablewright.wire.read import no_tables
 from tablewright.wire.requests import BatchWriteItemInput, WriteRequest
 from tablewright.wire.responses import BatchWriteItemOutput, ItemCollectionMetrics
 
 
 def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
     if not request.tables:
-        raise ValidationException("The requestItems parameter is required for BatchWriteItem")
+        raise no_tables("BatchWriteItem")
     if sum(map(len, request.tables.values())) > MAX_BATCH_WRITES:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     for write in (write for writes in request.tables.values() for write in writes):
@@ -41,7 +42,7 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
             for name, new, key_values in prepared
         ]
         if len({(table.name, key) for _, table, key, _, _ in writes}) < len(writes):
-            raise ValidationException("Provided list of item keys contains duplicates")
+            raise ValidationException(REPEATED_KEYS)
         charges = {name: Charge(table, name=name) for name, table in tables.items()}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         is_charged = request.return_capacity not in (None, "NONE")

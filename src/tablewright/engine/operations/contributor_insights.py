@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tablewright.engine.step import ReadContext, WriteContext, reads, writes
 from tablewright.engine.tables.describe import present, round_timestamp, take_page
 from tablewright.engine.tables.table import StoredTable
-from tablewright.errors import ResourceNotFoundException, ValidationException
+from tablewright.errors import ValidationException, not_found
 from tablewright.schema import InsightsSetting
 from tablewright.wire.table_settings import (
     DescribeContributorInsightsInput,
@@ -115,9 +115,7 @@ def _find_table(context: ReadContext, name: str, index: str | None) -> StoredTab
     table = context.find_table_for_control_plane(name)
     found = table.indexes_by_name.get(index) if index is not None else None
     if index is not None and (found is None or not found.is_global):
-        raise ResourceNotFoundException(
-            f"Requested resource not found: Index: {index} not found for Table: {table.name}"
-        )
+        raise not_found(f"Index: {index}", f"Table: {table.name}")
     return table
 
 

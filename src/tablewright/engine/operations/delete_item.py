@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from tablewright.encoding.items import normalise_item
+from tablewright.encoding.items import TOO_DEEP, normalise_item
 from tablewright.engine.charge import Charge, collection_metrics
 from tablewright.engine.expressions import read_condition
+from tablewright.engine.operations.put_item import check_return_values
 from tablewright.engine.rows import check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
@@ -18,9 +19,13 @@ from tablewright.wire.responses import WriteItemOutput
 
 
 def delete_item(request: DeleteItemInput) -> WriteStep:
-    condition = read_condition(request)
-    if request.return_values not in (None, "NONE", "ALL_OLD"):
-        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+    try:
+        condition = read_condition(request)
+    except ValidationException as fault:
+        if fault.message == TOO_DEEP:  # checked after all members
+            check_return_values(request)
+        raise
+    check_return_values(request)
     key_values = normalise_item(request.key)
 
     def run(context: WriteContext) -> WriteItemOutput:

@@ -36,6 +36,7 @@ from tablewright.engine.step import (
     reads,
     table_name,
 )
+from tablewright.engine.tables import definition
 from tablewright.engine.tables.describe import present, round_timestamp, table_arn, take_page
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
@@ -101,6 +102,7 @@ def _next_token(last: Import) -> str:
 
 def _check_request(request: ImportTableInput) -> None:
     """Check the request; AWS's messages are not known for certain."""
+    definition.refuse_vector_indexes(request.table.vector_indexes)
     if request.format == "ION":
         raise ValidationException("InputFormat ION is not supported here; use DYNAMODB_JSON or CSV")
     if request.compression == "ZSTD":

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from tablewright.encoding.items import ITEM_TOO_LARGE, NAME_TOO_LARGE, item_size, normalise_item
+from tablewright.encoding.items import (
+    ITEM_TOO_LARGE,
+    NAME_TOO_LARGE,
+    TOO_DEEP,
+    item_size,
+    normalise_item,
+)
 from tablewright.engine.charge import Charge, collection_metrics
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
@@ -16,15 +22,19 @@ from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.requests import PutItemInput
+from tablewright.wire.requests import DeleteItemInput, PutItemInput
 from tablewright.wire.responses import WriteItemOutput
 
 
 def put_item(request: PutItemInput) -> WriteStep:
-    condition = read_condition(request)
-    new = build_row(request.item)
-    if request.return_values not in (None, "NONE", "ALL_OLD"):
-        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+    try:
+        condition = read_condition(request)
+        new = build_row(request.item)
+    except ValidationException as fault:
+        if fault.message == TOO_DEEP:  # checked after all members
+            check_return_values(request)
+        raise
+    check_return_values(request)
 
     def run(context: WriteContext) -> WriteItemOutput:
         table = context.find_table(request.table_name)
@@ -44,12 +54,18 @@ def put_item(request: PutItemInput) -> WriteStep:
     return WriteStep(run)
 
 
+def check_return_values(request: PutItemInput | DeleteItemInput) -> None:
+    """Refuse a ReturnValues that only an update has."""
+    if request.return_values not in (None, "NONE", "ALL_OLD"):
+        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+
+
 def build_row(raw: Item) -> ItemRow:
     """Build and check the row of a new item; the table checks its keys later."""
     item = normalise_item(raw)
     size = item_size(item)
     if size > MAX_ITEM_SIZE:
-        raise ValidationException(ITEM_TOO_LARGE)
+        raise ValidationException(ITEM_TOO_LARGE, is_bare=True)
     if size > MAX_ATTRIBUTE_NAME_SIZE and any(
         len(name.encode()) > MAX_ATTRIBUTE_NAME_SIZE for name in item
     ):

@@ -21,9 +21,9 @@ from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteSt
 from tablewright.engine.tables.definition import check_policy_text
 from tablewright.errors import (
     PolicyNotFoundException,
-    ResourceNotFoundException,
     ValidationException,
     invalid,
+    not_found,
 )
 from tablewright.schema import AttachedPolicy, TableSchema
 from tablewright.wire.table_settings import (
@@ -93,17 +93,23 @@ def delete_resource_policy(request: DeleteResourcePolicyInput) -> WriteStep:
 
 def parse_resource_arn(arn: str) -> tuple[str, str | None]:
     """Return the table of an ARN and, if it is that of a stream, the label of the stream."""
-    if not arn.startswith("arn:"):
-        raise invalid(f"ARNs must start with 'arn:': {arn}")
+    reject_other_arn(arn)
     found = _ARN.fullmatch(arn)
     if found is None:
         raise invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
-    if found["kind"] == "index":
+    return found["table"], found["part"]
+
+
+def reject_other_arn(arn: str) -> None:
+    """Reject what is not an ARN, and the ARN of an index."""
+    if not arn.startswith("arn:"):
+        raise invalid(f"ARNs must start with 'arn:': {arn}")
+    found = _ARN.fullmatch(arn)
+    if found is not None and found["kind"] == "index":
         raise invalid(
             "Invalid resource arn provided, only table or stream is accepted. "
             f"Provided resource arn: {arn}"
         )
-    return found["table"], found["part"]
 
 
 def find_attached(schema: TableSchema, stream: str | None) -> AttachedPolicy | None:
@@ -119,9 +125,7 @@ def new_revision(old: AttachedPolicy | None = None) -> str:
 def _find_schema(context: ReadContext, name: str, stream: str | None) -> TableSchema:
     schema = context.find_table_for_control_plane(name).schema
     if stream is not None and (schema.stream is None or schema.stream.label != stream):
-        raise ResourceNotFoundException(
-            f"Requested resource not found: Stream: {stream} not found for Table: {name}"
-        )
+        raise not_found(f"Stream: {stream}", f"Table: {name}")
     return schema
 
 

@@ -96,6 +96,7 @@ def _describe_restored(context: WriteContext, name: str) -> dict[str, Any]:
 
 def _check_overrides(request: RestoreInput) -> None:
     """Check the parts of a request that need no table."""
+    definition.refuse_vector_indexes(request.vector_indexes)
     check_encryption(request.sse_specification)
     for member, shapes in (
         ("LocalSecondaryIndexOverride", request.local_indexes),
@@ -173,7 +174,7 @@ def _with_capacity(
     if billing == "PAY_PER_REQUEST":
         return replace(index, throughput=Throughput(), on_demand=on_demand)
     if not throughput.read:  # the source was on demand
-        raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
+        raise definition.no_throughput(index.name)
     return replace(index, throughput=Throughput(throughput.read, throughput.write), on_demand=None)
 
 

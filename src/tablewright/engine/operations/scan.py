@@ -65,7 +65,9 @@ def _check_segment(number: int | None, total: int | None) -> None:
             "when Segment parameter is present"
         )
     if number is not None and total is not None and number >= total:
+        too_high = (
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments"
+        )
         raise ValidationException(
-            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
-            f"Segment: {number} is not less than TotalSegments: {total}"
+            too_high, old=f"{too_high}: Segment: {number} is not less than TotalSegments: {total}"
         )

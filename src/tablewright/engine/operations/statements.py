@@ -25,12 +25,19 @@ from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.engine.charge import Charge, consumed_by_table
-from tablewright.engine.item_writes import TotalSize, compute_fingerprint, run_transaction
+from tablewright.engine.item_writes import (
+    TotalSize,
+    compute_fingerprint,
+    repeated_item,
+    run_transaction,
+)
 from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
+from tablewright.engine.statements.where import has_function
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
+from tablewright.engine.tables.table import REPEATED_KEYS
 from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
 from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value
@@ -124,12 +131,13 @@ def _check_read(
     values = prepared.bind(request.parameters)
     table = context.find_table(prepared.table_name)
     plan = prepared.plan_select(table)
-    if plan.operation != "GetItem":
+    rest = plan.branches[0].filter
+    if plan.operation != "GetItem" or (rest is not None and has_function(rest.tree)):
         raise ValidationException(
             "Select statements within BatchExecuteStatement must specify the primary key in "
             "the where clause."
         )
-    if plan.branches[0].filter is not None:
+    if rest is not None:
         raise ValidationException("Only single item select is supported")
 
     def execute() -> tuple[ItemOut | None, Charge]:
@@ -171,7 +179,7 @@ def _respond(
         except DynamoDBError as fault:
             response.error = _to_error(fault)
     if len({(table, key) for _, (table, key, _) in checked}) < len(checked):
-        raise ValidationException("Provided list of item keys contains duplicates")
+        raise ValidationException(REPEATED_KEYS)
     consumed: list[ConsumedCapacity | None] = []
     for response, (table, _, execute) in checked:
         response.table_name = table
@@ -220,7 +228,11 @@ def execute_transaction(request: ExecuteTransactionInput) -> Step:
         with _naming(number):
             prepared = prepare_statement(statement.text)
             _check_for_transaction(prepared)
-            values = prepared.bind(statement.parameters)
+            parameters = statement.parameters or ()
+            prepared.parsed.require_parameters(parameters)
+        values = prepared.parsed.bind(parameters)  # its faults do not name the statement
+        with _naming(number):
+            prepared.check(values)
             if prepared.is_read:
                 reads.append((prepared, values))
             else:
@@ -271,9 +283,7 @@ def _read_step(
                     item = get_one(context, plan, values, True, charge, total.add)
                     responses.append(ItemResponse(item))
         if len(keys) < len(reads):
-            raise ValidationException(
-                "Transaction request cannot include multiple operations on one item"
-            )
+            raise repeated_item()
         return ExecuteTransactionOutput(
             responses=responses,
             consumed_capacity=consumed_by_table(charges, request.return_capacity),

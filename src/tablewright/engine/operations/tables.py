@@ -19,6 +19,7 @@ import msgspec
 
 from tablewright.engine.change_log.streams import close_streams
 from tablewright.engine.maintenance import delete_tree
+from tablewright.engine.operations.resource_policies import reject_other_arn
 from tablewright.engine.step import (
     ReadContext,
     ReadStep,
@@ -33,8 +34,8 @@ from tablewright.engine.tables.describe import describe, describe_deleted, take_
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     ResourceInUseException,
-    ResourceNotFoundException,
     ValidationException,
+    not_found,
 )
 from tablewright.limits import MAX_LISTED_TABLES
 from tablewright.wire.requests import (
@@ -133,6 +134,7 @@ def list_tags_of_resource(request: ListTagsOfResourceInput) -> ReadStep:
 
 
 def _check_arn(arn: str) -> None:
+    reject_other_arn(arn)
     if not _TABLE_ARN.fullmatch(arn):
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
 
@@ -140,9 +142,7 @@ def _check_arn(arn: str) -> None:
 def _find_table(context: ReadContext, arn: str) -> StoredTable:
     table = context.catalog.tables.get(table_name(arn))
     if table is None:
-        raise ResourceNotFoundException(
-            f"Requested resource not found: ResourcArn: {arn} not found"
-        )
+        raise not_found(f"ResourcArn: {arn}")
     return table
 
 

@@ -10,11 +10,10 @@ from tablewright.capacity import TRANSACTION_FACTOR, read_units
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.charge import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
-from tablewright.engine.item_writes import TotalSize, cancel_at_first
+from tablewright.engine.item_writes import TotalSize, cancel_at_first, repeated_item
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.tables.table import StoredTable
-from tablewright.errors import ValidationException
 from tablewright.wire.requests import TransactGetEntry, TransactGetItemsInput
 from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput
 
@@ -29,9 +28,7 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
             get.table.keys.reject_empty(get.key_values)
         cancel_at_first([get.check_key for get in gets])
         if len({(get.table.name, get.key) for get in gets}) < len(gets):
-            raise ValidationException(
-                "Transaction request cannot include multiple operations on one item"
-            )
+            raise repeated_item()
         charges = {
             get.table.name: Charge(
                 get.table, "read", factor=TRANSACTION_FACTOR, name=get.request.table_name

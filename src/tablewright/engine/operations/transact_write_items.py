@@ -8,7 +8,9 @@ reason for each action, in the order of the request. `item_writes` runs the writ
 
 from __future__ import annotations
 
-from tablewright.encoding.items import normalise_item
+from collections.abc import Sequence
+
+from tablewright.encoding.items import check_depth, normalise_item
 from tablewright.engine.charge import collection_metrics, consumed_by_table
 from tablewright.engine.expressions import read_action
 from tablewright.engine.item_writes import (
@@ -20,6 +22,7 @@ from tablewright.engine.item_writes import (
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
+from tablewright.wire.layers import OLD
 from tablewright.wire.requests import (
     AnyTransactAction,
     TransactAction,
@@ -45,6 +48,8 @@ def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
     fingerprint = compute_fingerprint(request.actions) if request.token else b""
 
     def run(context: WriteContext) -> TransactWriteItemsOutput:
+        if context.profile.get("TransactWriteItems", OLD) is not OLD:
+            _check_by_new_layer(request, writes)
         for write in writes:
             write.table = context.find_table(write.table_name)
             write.table.keys.reject_empty(write.key_values)
@@ -60,6 +65,18 @@ def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
         )
 
     return WriteStep(run)
+
+
+def _check_by_new_layer(
+    request: TransactWriteItemsInput, writes: Sequence[TransactionWrite]
+) -> None:
+    """Check what the old layer leaves to the writes: the depth of values, and the size charges."""
+    for entry in request.actions:
+        for value in (_require_one_action(entry).values or {}).values():
+            check_depth(value)
+    for write in writes:
+        if write.update is not None:
+            write.update.check_charge()
 
 
 def _read_write(action: AnyTransactAction) -> TransactionWrite:

@@ -16,6 +16,7 @@ from tablewright.errors import ValidationException, invalid
 from tablewright.expression import CompiledUpdate
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
+from tablewright.wire.layers import OLD
 from tablewright.wire.requests import UpdateItemInput
 from tablewright.wire.responses import ItemOut, WriteItemOutput
 
@@ -23,12 +24,15 @@ from tablewright.wire.responses import ItemOut, WriteItemOutput
 def update_item(request: UpdateItemInput) -> WriteStep:
     update, condition = read_update(request)
     key_values = normalise_item(request.key)
+    charged = update if request.update is not None else None
 
     def run(context: WriteContext) -> WriteItemOutput:
         table = context.find_table(request.table_name)
         key = table.keys.check_key(key_values)
         reject_key_changes(table, update)
         table.reject_paths_into_keys(update, condition)
+        if charged is not None and context.profile.get("UpdateItem", OLD) is not OLD:
+            charged.check_charge()
         old = find_row(context.tx, table.tree, key)
         check_condition(condition, old, request.return_on_failure)
         new = apply_update(table, update, old, key_values)
@@ -67,18 +71,9 @@ def apply_update(
         item, size = update.apply_within_limit(old.item, old.size)
     row = ItemRow(item, size)
     table.check_updated_item(item, row.size, update.names)
-    if row.size + update.added_size > MAX_ITEM_SIZE:
-        _check_written_size(update, row)
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TO_UPDATE_TOO_LARGE)
     return row
-
-
-def _check_written_size(update: CompiledUpdate, row: ItemRow) -> None:
-    """Check the size of what an update writes, for which DynamoDB counts its actions, too."""
-    written = {name: row.item[name] for name in update.names if name in row.item}
-    if item_size(written) + update.added_size > MAX_ITEM_SIZE:
-        raise ValidationException(ITEM_TO_UPDATE_TOO_LARGE)
 
 
 def select_returned(

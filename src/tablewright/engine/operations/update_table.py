@@ -26,11 +26,11 @@ from tablewright.engine.tables.describe import describe
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     LimitExceededException,
-    ResourceNotFoundException,
     ValidationException,
     invalid,
+    not_found,
 )
-from tablewright.schema import IndexSchema, StreamSetting, TableSchema, Throughput
+from tablewright.schema import IndexSchema, KeySchema, StreamSetting, TableSchema, Throughput
 from tablewright.wire import requests
 from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInput
 
@@ -167,10 +167,10 @@ def _check_updates(updates: Sequence[GlobalSecondaryIndexUpdate]) -> None:
             )
         names.append(name)
     if sum(update.create is not None or update.delete is not None for update in updates) > 1:
-        raise _concurrent_index_change()
+        raise concurrent_index_change()
 
 
-def _concurrent_index_change() -> LimitExceededException:
+def concurrent_index_change() -> LimitExceededException:
     return LimitExceededException(
         "Subscriber limit exceeded: "
         "Only 1 online index can be created or deleted simultaneously per table"
@@ -292,7 +292,7 @@ def _apply_index_update(
         if update.create.index_name in names:
             raise ValidationException("Attempting to create an index which already exists")
         if schema.is_building_index:
-            raise _concurrent_index_change()
+            raise concurrent_index_change()
         types = definition.collect_attribute_types(request.attribute_definitions or [])
         index = definition.build_global_index(
             update.create, types, provisioned=schema.billing == "PROVISIONED"
@@ -305,9 +305,9 @@ def _apply_index_update(
     if update.delete:
         gone = names.get(update.delete.index_name)
         if gone is None or gone.kind != "global":
-            raise ResourceNotFoundException("Requested resource not found")
+            raise not_found()
         if schema.is_building_index and not gone.building:
-            raise _concurrent_index_change()
+            raise concurrent_index_change()
         return replace(
             schema,
             indexes=tuple(i for i in schema.indexes if i is not gone),
@@ -322,14 +322,26 @@ def _reject_redefined_types(schema: TableSchema, index: IndexSchema) -> None:
 
     DynamoDB ignores other definitions of the request: attributes of existing keys keep their type.
     """
-    known = schema.key_types
-    for attribute in index.keys:
-        kind = known.get(attribute.name, attribute.type)
-        if kind != attribute.type:  # the text is not known for certain
+    for keys in (schema.keys, *(other.keys for other in schema.indexes)):
+        types = {attribute.name: attribute.type for attribute in keys}
+        if any(
+            types.get(attribute.name, attribute.type) != attribute.type for attribute in index.keys
+        ):
             raise invalid(
-                f"Attribute {attribute.name} is defined with type {attribute.type}, but it is a "
-                f"key attribute of the table or of another index with type {kind}"
+                "Attributes cannot be redefined. Please check that your attribute has the same "
+                f"type as previously defined. Existing schema: {_show_keys(keys)} "
+                f"New schema: {_show_keys(index.keys)}"
             )
+
+
+def _show_keys(keys: KeySchema) -> str:
+    parts = [(attribute, "HASH") for attribute in keys.partition]
+    parts += [(attribute, "RANGE") for attribute in keys.sort]
+    shown = (
+        f"SchemaElement: key{{{attribute.name}:{attribute.type}:{role}}}"
+        for attribute, role in parts
+    )
+    return f"Schema:[{', '.join(shown)}]"
 
 
 def _apply_index_throughput(
@@ -350,7 +362,7 @@ def _apply_index_throughput(
             "PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
         )
     if change.provisioned_throughput is None and settings == (None, None):
-        raise invalid(f"ProvisionedThroughput is not specified for index: {index.name}")
+        raise definition.no_throughput(index.name)
     changed = index
     if change.provisioned_throughput:
         definition.build_throughput(change.provisioned_throughput, f" for index {index.name}")

@@ -22,14 +22,14 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.operations.update_table import takes_time
+from tablewright.engine.operations.update_table import concurrent_index_change, takes_time
+from tablewright.engine.paging import backfilling
 from tablewright.engine.realism import Realism
 from tablewright.errors import (
     DynamoDBError,
-    LimitExceededException,
     ResourceInUseException,
-    ResourceNotFoundException,
     ValidationException,
+    not_found,
 )
 from tablewright.wire.requests import UpdateTableInput
 
@@ -72,12 +72,10 @@ class Statuses:
     def check_use(self, table: str, index: str | None) -> None:
         """Refuse an operation on items of a table that is being created, or of a new index."""
         if self.status_of(table) == "CREATING":
-            raise ResourceNotFoundException("Requested resource not found")
+            raise not_found()
         change = self._index_change(table)
-        if change is not None and change.name == index and change.description is None:
-            raise ValidationException(
-                f"Cannot read from backfilling global secondary index: {index}"
-            )
+        if index and change and change.name == index and change.description is None:
+            raise backfilling(index)
 
     def check_creation(self, table: str) -> None:
         if self.status_of(table) == "DELETING":
@@ -91,10 +89,7 @@ class Statuses:
             raise self._in_use(table, status)
         if self._index_change(table) is not None:
             if any(update.create or update.delete for update in updates):
-                raise LimitExceededException(
-                    "Subscriber limit exceeded: "
-                    "Only 1 online index can be created or deleted simultaneously per table"
-                )
+                raise concurrent_index_change()
             if request is None:
                 raise ResourceInUseException(
                     f"{IN_USE}Cannot delete table while indexes are being created, updated, "
@@ -119,9 +114,7 @@ class Statuses:
                 )
             if operation == "UpdateTimeToLive":  # DynamoDB's text is not known for certain
                 raise self._in_use(table, status)
-            raise ResourceNotFoundException(
-                f"Requested resource not found: Table: {table} not found"
-            )
+            raise not_found(f"Table: {table}")
 
     # -- what has changed
 

@@ -82,7 +82,6 @@ class PreparedStatement:
         self.where: ConditionForm | None = None
         self.update: UpdateForm | None = None
         self.projection: SelectedAttributes | None = None
-        self.sets: tuple[tuple[str, str], ...] = ()  # functions, and their sets
         self.names = names
         if isinstance(statement, ExistsStatement):
             statement = statement.select
@@ -90,7 +89,6 @@ class PreparedStatement:
             self.projection = SelectedAttributes(statement.paths)
         if isinstance(statement, UpdateStatement):
             self.update = UpdateForm(statement.actions, names)
-            self.sets = tuple(_set_functions(statement.actions))
         if not isinstance(statement, InsertStatement) and statement.where is not None:
             self.where = ConditionForm(statement.where, names)
         if isinstance(statement, DeleteStatement) and statement.returning not in (None, "ALL OLD"):
@@ -103,14 +101,21 @@ class PreparedStatement:
 
     def bind(self, parameters: Sequence[Value] | None) -> dict[str, Value]:
         """Return the values of all literals and parameters, checked against their uses."""
-        values = self.parsed.bind(parameters or ())
+        given = parameters or ()
+        self.parsed.require_parameters(given)
+        values = self.parsed.bind(given)
+        self.check(values)
+        return values
+
+    def check(self, values: Values) -> None:
+        """Check the types of values against their uses."""
         if self.update is not None:
-            for function, name in self.sets:
-                _require_set(function, values[name])
+            for change in self.parsed.set_changes:
+                if tag_of(values[change.value]) not in DELETE_TYPES:
+                    raise ValidationException(change.no_set)
             self.update.check(values)
         if self.where is not None:
             self.where.check(values)
-        return values
 
     def plan_select(self, table: StoredTable) -> SelectPlan:
         """Return the plan of a SELECT for a table; raise a fault if there is none."""
@@ -159,22 +164,6 @@ def _check_source(parsed: ParsedStatement) -> None:
         raise ValidationException(
             "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', "
             "'0-9', '-', '_', '.'."
-        )
-
-
-def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
-    """Return the functions on sets with the names of their second operands."""
-    return [
-        ("SET_ADD" if isinstance(action, tree.AddAction) else "SET_DELETE", action.value.name)
-        for action in actions
-        if isinstance(action, tree.AddAction | tree.DeleteAction)
-    ]
-
-
-def _require_set(function: str, value: Value) -> None:
-    if tag_of(value) not in DELETE_TYPES:
-        raise ValidationException(
-            f"The second argument to {function} must be a value with type SET"
         )
 
 
@@ -238,6 +227,7 @@ class SelectPlan:
     backwards: bool
     #: Whether branches are read in the order of their partition keys, and in descending order.
     partition_order: Literal["none", "ascending", "descending"]
+    names: Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +254,13 @@ def plan_select(
     assert isinstance(select, SelectStatement)
     source = RowSource(table, _find_index(table, select.source.index))
     keys = source.keys
+    if len(keys.partition_names) > 1 or len(keys.sort_names) > 1:
+        raise ValidationException(
+            "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or "
+            "multi-attribute RANGE keys."
+        )
+    if select.unexpected_path:
+        raise ValidationException(select.unexpected_path)
     found = find_branches(select.where, keys.partition_names, keys.sort_names)
     _check_order(select, source, found)
     fetch = source.index is not None and lacks_projected(source.index, project)
@@ -290,6 +287,7 @@ def plan_select(
         fetch,
         any(term.descending for term in select.order if term.name in keys.sort_names),
         _partition_order(select, keys.partition_names),
+        names,
     )
 
 

@@ -25,7 +25,7 @@ from msgspec import Raw, Struct
 
 from tablewright.capacity import read_units
 from tablewright.encoding.items import load, normalise_item
-from tablewright.encoding.keys import segment_range
+from tablewright.encoding.keys import end_of_prefix, segment_range
 from tablewright.engine.charge import Charge
 from tablewright.engine.operations.query import find_bounds, resume_after
 from tablewright.engine.paging import WorkLimit, read_rows, reject_unprojected_filter
@@ -37,8 +37,11 @@ from tablewright.engine.statements.prepared import (
     key_type_error,
     key_values,
 )
+from tablewright.engine.statements.where import condition_of, is_negated
 from tablewright.engine.step import ReadContext
 from tablewright.errors import DynamoDBError, ValidationException
+from tablewright.expression import tree
+from tablewright.expression.compiled import ConditionForm
 from tablewright.expression.key import KeyTerm, select
 from tablewright.limits import MAX_PAGE_PARTITIONS, MAX_PAGE_SIZE
 from tablewright.values import Item, Value, sort_key
@@ -211,7 +214,44 @@ def _find_ranges(plan: SelectPlan, values: Values) -> list[_Range]:
         return [ranges[0][1]]
     if plan.partition_order != "none":
         ranges.sort(key=itemgetter(0), reverse=plan.partition_order == "descending")
-    return _reject_overlaps([one for _, one in ranges])
+    return _reject_overlaps(_unite_negated([one for _, one in ranges], plan))
+
+
+def _demand(branch: SelectBranch, partition_names: Sequence[str]) -> tree.Condition | None:
+    rest = branch.filter.tree if branch.filter else None
+    return condition_of(branch.key, rest, partition_names)
+
+
+def _unite_negated(ranges: list[_Range], plan: SelectPlan) -> list[_Range]:
+    """Unite the alternatives of a partition if one of them negates a condition on the sort key.
+
+    DynamoDB accepts such a condition beside others on the sort key, or beside the whole partition,
+    and returns each item once. An alternative with a condition on another attribute stays as it
+    is.
+    """
+    names = plan.source.keys.sort_names
+    by_partition: dict[bytes | None, list[_Range]] = {}
+    for one in ranges:
+        by_partition.setdefault(one.partition, []).append(one)
+    united: list[_Range] = []
+    for partition, some in by_partition.items():
+        rests = [one.branch.filter for one in some]
+        negated = [rest is not None and is_negated(rest.tree, names) for rest in rests]
+        usable = all(rest is None or is_ for rest, is_ in zip(rests, negated, strict=True))
+        if partition is None or len(some) == 1 or not any(negated) or not usable:
+            united += some
+            continue
+        alternatives = [
+            condition
+            for one in some
+            if (condition := _demand(one.branch, plan.source.keys.partition_names))
+        ]
+        rest = None
+        if len(alternatives) == len(some):  # otherwise one of them is the whole partition
+            rest = ConditionForm(tree.Or(tuple(alternatives)), plan.names)
+        branch = SelectBranch((), rest, False)
+        united.append(_Range(branch, partition, (partition, end_of_prefix(partition))))
+    return united
 
 
 def _reject_overlaps(ranges: list[_Range]) -> list[_Range]:

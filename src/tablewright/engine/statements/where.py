@@ -88,6 +88,68 @@ def find_repeated(rest: tree.Condition | None, key_names: Iterable[str]) -> tupl
     return tuple(test for test in tests if test and test.operator == "=" and test.name in names)
 
 
+def is_negated(condition: tree.Condition, names: Sequence[str]) -> bool:
+    """Return whether a condition consists of negated conditions on these attributes."""
+    match condition:
+        case tree.And(parts):
+            return all(is_negated(part, names) for part in parts)
+        case tree.Not(inner):
+            return _is_about(inner, names)
+        case tree.Comparison("<>"):
+            return _is_about(condition, names)
+    return False
+
+
+def _is_about(condition: tree.Condition, names: Sequence[str]) -> bool:
+    match condition:
+        case tree.Comparison(_, left, right):
+            operands: tuple[tree.Operand, ...] = (left, right)
+        case tree.Between(operand, low, high):
+            operands = (operand, low, high)
+        case tree.In(operand, options):
+            operands = (operand, *options)
+        case tree.Call(_, arguments):
+            operands = arguments
+        case _:
+            return False
+    paths = [operand for operand in operands if isinstance(operand, tree.Path)]
+    return bool(paths) and all(path.parts[0] in names for path in paths)
+
+
+def condition_of(
+    key: Iterable[KeyTest], rest: tree.Condition | None, partition_names: Sequence[str]
+) -> tree.Condition | None:
+    """Return what an alternative demands of the items of its partition; None: nothing."""
+    terms = [_condition(test) for test in key if test.name not in partition_names]
+    return _join([*terms, *_split(rest)])
+
+
+def _condition(test: KeyTest) -> tree.Condition:
+    """Return a key condition as a condition of an expression."""
+    path = tree.Path((test.name,))
+    values = tuple(map(tree.Value, test.operands))
+    match test.operator:
+        case "BETWEEN":
+            return tree.Between(path, *values)
+        case "begins_with":
+            return tree.Call("begins_with", (path, *values))
+    return tree.Comparison(test.operator, path, *values)
+
+
+def has_function(condition: tree.Condition) -> bool:
+    """Return whether a condition calls a function."""
+    match condition:
+        case tree.Call():
+            return True
+        case tree.And(parts) | tree.Or(parts):
+            return any(map(has_function, parts))
+        case tree.Not(inner):
+            return has_function(inner)
+        case tree.Comparison(_, left, right):
+            return isinstance(left, tree.Call) or isinstance(right, tree.Call)
+    return False
+
+
 def _split(condition: tree.Condition | None) -> list[tree.Condition]:
     """Return the terms of a conjunction, without nested conjunctions."""
     if condition is None:

@@ -32,6 +32,7 @@ from tablewright.schema import (
     WarmUnits,
 )
 from tablewright.wire import requests
+from tablewright.wire.constraints import Unsupported
 
 MAX_POLICY_SIZE = 20_480
 #: DynamoDB has no such text: there, these features exist.
@@ -42,6 +43,10 @@ NO_REPLICAS = (
 NO_VECTOR_INDEXES = (
     "Vector indexes are not supported by this endpoint. Remove them from the request"
 )
+
+
+def no_throughput(index: str) -> ValidationException:
+    return invalid(f"ProvisionedThroughput is not specified for index: {index}")
 
 
 def collect_attribute_types(definitions: Iterable[requests.AttributeDefinition]) -> dict[str, str]:
@@ -176,7 +181,7 @@ def build_global_index(
     project_row = build_projection(shape.projection)
     name = shape.index_name
     if provisioned and shape.provisioned_throughput is None:
-        raise invalid(f"ProvisionedThroughput is not specified for index: {name}")
+        raise no_throughput(name)
     if not provisioned and shape.provisioned_throughput is not None:
         raise invalid(
             f"ProvisionedThroughput should not be specified for index: {name} "
@@ -324,6 +329,11 @@ def refuse_unsupported(request: requests.CreateTableInput | requests.UpdateTable
         vectors = request.vector_index_updates
     if any(member is not None for member in replicas):
         raise ValidationException(NO_REPLICAS)
+    refuse_vector_indexes(vectors)
+
+
+def refuse_vector_indexes(vectors: Sequence[Unsupported] | None) -> None:
+    """Refuse vector indexes, which the engine does not have."""
     if vectors:
         raise ValidationException(NO_VECTOR_INDEXES)
 

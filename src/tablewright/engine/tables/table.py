@@ -27,8 +27,10 @@ from tablewright.storage import LogTree, Tree
 from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value, tag_of
 
+REPEATED_KEYS = "Provided list of item keys contains duplicates"
 KEY_MISMATCH = "The provided key element does not match the schema"
 _NO_VALUE: Value = {}
+_NOT_VALID = "One or more parameter values are not valid."
 _EMPTY_KINDS = {"S": "string", "B": "binary"}
 
 
@@ -136,9 +138,13 @@ class Keys:
 
 def empty_key_error(attribute: KeyAttribute) -> ValidationException:
     """Return the fault for an empty key attribute."""
-    return ValidationException(
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        f"cannot contain an empty {_EMPTY_KINDS[attribute.type]} value. Key: {attribute.name}"
+    return ValidationException(f"{_NOT_VALID} {_empty_value(attribute)} Key: {attribute.name}")
+
+
+def _empty_value(attribute: KeyAttribute) -> str:
+    return (
+        "The AttributeValue for a key attribute cannot contain an empty "
+        f"{_EMPTY_KINDS[attribute.type]} value."
     )
 
 
@@ -153,25 +159,27 @@ def check_key_sizes(partition: Iterable[Value], sort: Iterable[Value]) -> None:
 def index_key_error(
     index: str, attribute: KeyAttribute, value: Value, *, updated: bool
 ) -> ValidationException:
-    """Return the fault for an index key attribute that is empty or has another type."""
+    """Return the fault for an index key attribute that is empty or has another type.
+
+    An empty one does not cancel a transaction: DynamoDB refuses the request.
+    """
     if attribute.type not in value:
         return invalid(
             "Type mismatch for Index Key "
             f"{attribute.name} Expected: {attribute.type} Actual: {tag_of(value)} "
             f"IndexName: {index}"
         )
-    what = (
-        "The AttributeValue for a key attribute cannot contain an empty "
-        f"{_EMPTY_KINDS[attribute.type]} value."
-    )
+    what = _empty_value(attribute)
     if updated:
         return ValidationException(
-            "One or more parameter values are not valid. The update expression attempted to update "
-            f"a secondary index key to a value that is not supported. {what}"
+            f"{_NOT_VALID} The update expression attempted to update "
+            f"a secondary index key to a value that is not supported. {what}",
+            cancels=False,
         )
     return ValidationException(
-        "One or more parameter values are not valid. A value specified for a secondary index key "
-        f"is not supported. {what} IndexName: {index}, IndexKey: {attribute.name}"
+        f"{_NOT_VALID} A value specified for a secondary index key "
+        f"is not supported. {what} IndexName: {index}, IndexKey: {attribute.name}",
+        cancels=False,
     )
 
 
