@@ -12,7 +12,6 @@ from tests.evolve.designs import load_text
 from tests.migration_series import club
 from tests.migration_series.walking import SeriesVersion, Walk
 
-MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
 LAST_BUT_ONE = "version, history and TTL"
 
 
@@ -28,24 +27,6 @@ def changed(name: str, folder: Path, **texts: str) -> type[Table]:
 @pytest.mark.parametrize(
     ("name", "before", "after", "messages"),
     [
-        (
-            "first",
-            'key("MEMBER" / member_id',
-            'key("M" / member_id',
-            ["Member: the primary key is made of other parts", MOVES],
-        ),
-        (
-            "first",
-            '/ member_id, "MEMBER")',
-            '/ member_id, "MEMBER", delimiter="|")',
-            ["Member: the primary key has another delimiter", MOVES],
-        ),
-        (
-            "first",
-            'key("MEMBER" / member_id',
-            'key("MEMBER" / lower(member_id)',
-            ["Member: the primary key has its values in another format", MOVES],
-        ),
         (
             "first",
             'GSI("GSI1PK", "GSI1SK")',
