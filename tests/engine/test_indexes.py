@@ -309,7 +309,11 @@ def test_wrong_key_conditions(
 
 def test_an_index_without_sort_key_takes_one_condition(db: Database, table: str) -> None:
     request = query(table, "hash", "g = :g AND h = :h", g="x", h=1)
-    db.refuses("Query", request, "Query key condition not supported")
+    message = (
+        "The number of query conditions (2) exceeds the number of key attributes defined in the "
+        "schema (1)"
+    )
+    db.refuses("Query", request, message)
 
 
 # -- keys of several attributes
