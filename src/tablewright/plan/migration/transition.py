@@ -138,6 +138,7 @@ def _get(request: AnyRequest, transitions: Transitions) -> Steps[bytes]:
     formers = transition.former_keys(body["Key"])
     if formers:
         body["ConsistentRead"] = True
+    answer: dict[str, Any] = {}
     for key in (*formers, body["Key"]):
         answer = msgspec.json.decode((yield Request("GetItem", body | {"Key": key})))
         seen = transition.view(answer.pop("Item", None), body["Key"])
