@@ -167,7 +167,8 @@ class StatementOperandParser:
         parts: list[str | int] = [self.parse_name()]
         while True:
             if self.accept("."):
-                if not self.token.quoted and self.token.text.upper() in RESERVED_IN_PATHS:
+                token = self.token
+                if not token.quoted and token.text.upper() in RESERVED_IN_PATHS:
                     raise malformed("Invalid path dot component")
                 parts.append(self.parse_name())
             elif self.accept("["):
