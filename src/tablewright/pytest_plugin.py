@@ -57,7 +57,9 @@ _VALIDATION = "tablewright_validation"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the settings of the fixtures in the configuration file of pytest."""
     parser.addini(
-        _VALIDATION, "The `validation` of the fixtures' engines, such as 2025.", default="2026"
+        _VALIDATION,
+        "The year of the error messages that the fixtures have for invalid requests: 2026 or 2025.",
+        default="2026",
     )
 
 

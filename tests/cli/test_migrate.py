@@ -212,7 +212,7 @@ def test_a_rollback_takes_the_old_version(managed: Versions) -> None:
     run("migrate", "apply", managed.new, managed.file, "--yes")
     done = run("migrate", "rollback", managed.new, managed.file, "--yes")
     assert done.returncode == 2
-    assert "takes the version of the design that it had before" in done.stderr
+    assert "needs the version of the design that it had before" in done.stderr
 
 
 def test_a_rollback_takes_the_design_at_a_revision(
@@ -350,7 +350,7 @@ def test_a_misspelled_former_name_is_refused(managed: Versions) -> None:
     managed.new.write_text(NEW.replace('renamed_from="state"', 'renamed_from="stat"'))
     done = run("migrate", "plan", managed.new, managed.file)
     assert done.returncode == 2
-    assert "renamed_from='stat' is no attribute" in done.stderr
+    assert "renamed_from='stat' is not an attribute" in done.stderr
     assert "did you mean 'state'?" in done.stderr
 
 
@@ -415,15 +415,15 @@ def test_a_rate_that_is_none_is_refused_with_the_accepted_forms(
 ) -> None:
     done = run("migrate", command, versions.new, versions.file, f"--rate={rate}", "--yes")
     assert done.returncode == 2
-    assert f"{rate!r} is not a rate: give write units in a second, above 0" in done.stderr
+    assert f"{rate!r} is not a rate: give write units per second (above 0" in done.stderr
     assert "such as 25%" in done.stderr
 
 
 def test_a_share_is_refused_for_a_table_on_demand(versions: Versions) -> None:
     done = run("migrate", "apply", versions.new, versions.file, "--rate", "25%", "--yes")
     assert done.returncode == 2
-    assert "the table 'desk' has none: it is billed on demand" in done.stderr
-    assert "give write units in a second, such as 500" in done.stderr
+    assert "the table 'desk' is not limited: it is billed on demand" in done.stderr
+    assert "give write units per second, such as 500" in done.stderr
 
 
 def test_a_share_of_provisioned_capacity_limits_a_migration(managed: Versions) -> None:
@@ -442,7 +442,7 @@ def test_a_share_of_provisioned_capacity_limits_a_migration(managed: Versions) -
     versions.new.write_text(new)
     done = run("migrate", "apply", versions.new, versions.file, "--rate", "25%", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "desk: a rate of 25% is 1000 write units in a second, of the lowest" in done.stderr
+    assert "desk: the rate 25% is 1000 write units per second, for the lowest" in done.stderr
     assert "items changed" in done.stdout
 
 

@@ -115,5 +115,5 @@ def test_a_type_is_one_of_dynamodb() -> None:
 
 
 def test_a_stored_type_is_not_known_for_an_index() -> None:
-    with pytest.raises(DeclarationError, match="is about the stored value"):
+    with pytest.raises(DeclarationError, match="tests the stored form of a value"):
         Box.label.attribute_type("S").holds({})

@@ -203,5 +203,5 @@ def test_times_in_several_spellings_are_named() -> None:
     )
     assert mixed.different == 2
     (found,) = map(str, mixed.differences)
-    assert f"at is {micros!r}, and other items have it like {seconds!r}" in found
+    assert f"at is {micros!r}, but other items spell it like {seconds!r}" in found
     assert "do not sort as their times do" in found

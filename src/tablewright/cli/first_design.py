@@ -116,7 +116,7 @@ def infer(
         "sample data."
     ),
     compare: str | None = option(
-        "Instead, list where this design, a module or a file, and the items disagree.",
+        "Write no design; list where the items disagree with this one, a module or a file.",
         metavar="MODULE",
     ),
 ) -> None:

@@ -137,7 +137,7 @@ def iam(
         metavar="NAME",
     ),
     since: str | None = option(
-        "Allow also what programs of an older version send, for the time of a migration: a design, "
+        "Also allow what programs of an older version send, during a migration. OLD is a design, "
         "or DESIGN@REVISION.",
         metavar="OLD",
     ),

@@ -97,8 +97,8 @@ class Engine(StepRunner):
     ) -> None:
         """Open a file, or create it. `stream_shards` is the number of shards of new streams.
 
-        `validation` is the year whose messages invalid requests get: "2026", or "2025" for those
-        that DynamoDB had in every region before. See docs/compatibility.md.
+        `validation` is the year of the error messages for invalid requests: "2026", or "2025" for
+        those that DynamoDB had in every region before. See docs/compatibility.md.
 
         `s3` is a folder that stands for S3 in exports and imports: each folder in it is a bucket.
 

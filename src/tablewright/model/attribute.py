@@ -296,8 +296,8 @@ class Formatted(Piece[T]):
     def __init__(self, piece: Piece[Any], how: Format) -> None:
         if isinstance(piece, Format):
             raise DeclarationError(
-                f"{how.label.format('…')} takes an attribute, and not a codec: what it writes does "
-                "not keep the value or its order; store the attribute as it is, and use it in a key"
+                f"{how.label.format('…')} cannot contain a codec: the text that it writes loses "
+                "the value or its order; store the attribute as it is, and use the format in a key"
             )
         if isinstance(piece, RepeatedPiece):
             name = repr(piece.piece)

@@ -79,8 +79,8 @@ def _former_types(name: str, type_name: str, given: Any) -> tuple[str, ...]:
     names = former_names(name, given)
     if type_name in names:
         raise DeclarationError(
-            f"{name}: renamed_from= has {type_name!r}, the type of its own items; give them "
-            "another type, type_name=…: it shows which items a migration has rewritten"
+            f"{name}: renamed_from= contains {type_name!r}, which is also the new type of its "
+            "items; declare another type_name=…, because the type shows which items were rewritten"
         )
     return names
 
@@ -95,8 +95,8 @@ def _check_split(entity: EntityMap) -> None:
         )
     if rule is not None and not entity.renamed_from:
         raise DeclarationError(
-            f"{entity.name}: renamed_when= is for an entity with former items; name their type: "
-            "renamed_from=…"
+            f"{entity.name}: renamed_when= is given without renamed_from=; name the former type of "
+            "the items: renamed_from=…"
         )
     for other in entity.table.entities:
         shared = sorted({*entity.renamed_from} & {*other.renamed_from})

@@ -455,7 +455,7 @@ def former_names(where: str, given: Any) -> tuple[str, ...]:
     names = given if isinstance(given, tuple) else (given,) if given != "" else ()
     if not all(isinstance(each, str) and each for each in names) or len({*names}) < len(names):
         raise DeclarationError(
-            f"{where}: renamed_from={given!r} is not a stored name, or a tuple of different ones: "
-            'write renamed_from="Order" or renamed_from=("OnlineOrder", "StoreOrder")'
+            f"{where}: renamed_from={given!r} must be a stored name, or a tuple of different "
+            'names: write renamed_from="Order" or renamed_from=("OnlineOrder", "StoreOrder")'
         )
     return names

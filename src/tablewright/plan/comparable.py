@@ -235,17 +235,17 @@ def _check_stored_form(held: Any, function: str) -> None:
     if stored.state and function not in _EXISTENCE:
         raise DeclarationError(
             f"{held.where} is stored {stored.state}, so DynamoDB cannot compare it; use exists() "
-            "or not_exists(), or compare it after the read"
+            "or not_exists(), or compare the value in Python after the read"
         )
     if function in _RANGES and not stored.is_ordered:
         raise DeclarationError(
-            f"{held.where} is stored as {form}, whose values do not sort as those of the attribute "
-            "do, so a range of them means nothing; compare it with == or in_()"
+            f"{held.where} is stored as {form}, which does not sort as the values of the attribute "
+            f"do, so DynamoDB cannot decide {function}; compare it with == or in_()"
         )
     if function in _PARTS:
         raise DeclarationError(
-            f"{held.where} is stored as {form}, and {function} would be about the stored value; "
-            "compare it with == or in_()"
+            f"{held.where} is stored as {form}, and {function} would test the stored form instead "
+            "of the value; compare it with == or in_()"
         )
 
 

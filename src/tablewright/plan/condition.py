@@ -266,7 +266,9 @@ class CompareSize(Condition[E]):
     ) -> None:
         for size in sizes:
             if type(size) is not int and not isinstance(size, (Symbol, SizeOf, HeldOperand)):
-                raise InvalidValue(f"{operand.label}.size() is compared with {size!r}; pass an int")
+                raise InvalidValue(
+                    f"{operand.label}.size() cannot be compared with {size!r}; pass an int"
+                )
         self.operand = operand
         self.comparator = comparator
         self.check = check
@@ -393,8 +395,8 @@ class OfType(Condition[E]):
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         raise DeclarationError(
-            f"{self!r} is about the stored value, which when= does not know; use it in a filter or "
-            "a condition"
+            f"{self!r} tests the stored form of a value, which is unknown in when=; use it in a "
+            "filter or a condition"
         )
 
 

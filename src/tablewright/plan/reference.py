@@ -278,7 +278,7 @@ def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
     if ref.converter.codec:
         raise DeclarationError(
             f"{ref.where} is stored as {ref.converter.codec.format(ref.label)}, in one value; "
-            "DynamoDB knows no path inside of it: read the entity, and set the whole value"
+            "DynamoDB cannot address a part of it: read the entity, and set the whole value"
         )
     kind: Any = ref.converter.kind
     path, where, removable = ref.stored_path, ref.where, None

@@ -81,7 +81,7 @@ def warnings(plan: MigrationPlan) -> list[str]:
         ),
         *(
             f"{name}: a rollback keeps the values that fill= gives to stored items, and does not "
-            "restore those that it replaces: nothing tells them from other values."
+            "restore those that it replaces, because it cannot distinguish them from other values."
             for name in plan.filled_in_place
         ),
     ]

@@ -134,9 +134,9 @@ class _Spellings(Struct):
                 spellings[spelling] = None
             else:
                 problem = (
-                    f"{attribute.stored} is {_shown(stored)}, and other items have it like "
-                    f"{_shown(expected)}, so these texts do not sort as their times do; write the "
-                    "items again in one spelling, and declare it: attr(codec=…)"
+                    f"{attribute.stored} is {_shown(stored)}, but other items spell it like "
+                    f"{_shown(expected)}, so these texts do not sort as their times do; rewrite "
+                    "the items in one spelling, and declare it: attr(codec=…)"
                 )
                 difference = StoredDifference(_key_text(self.table, item), entity.name, problem)
                 spellings[spelling] = _OtherSpelling(difference)

@@ -82,7 +82,7 @@ def find_profile(year: str) -> Profile:
         return PROFILES[year]
     except KeyError:
         years = " or ".join(map(repr, PROFILES))
-        raise InvalidValue(f"there is no validation of {year!r}; choose {years}") from None
+        raise InvalidValue(f"unknown validation {year!r}; choose {years}") from None
 
 
 def label(*problems: str) -> str:

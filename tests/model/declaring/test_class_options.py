@@ -25,11 +25,11 @@ CASES: list[tuple[Any, dict[str, Any], str]] = [
 
 
 FORMER: list[tuple[dict[str, Any], str]] = [
-    ({"renamed_from": ("Memo", "")}, "A: renamed_from=('Memo', '') is not a stored name"),
-    ({"renamed_from": ["Memo"]}, "A: renamed_from=['Memo'] is not a stored name, or a tuple"),
-    ({"renamed_from": ("Memo", "Memo")}, "or a tuple of different ones"),
-    ({"renamed_from": ("A", "Memo")}, "A: renamed_from= has 'A', the type of its own items"),
-    ({"renamed_when": lambda item: True}, "A: renamed_when= is for an entity with former items"),
+    ({"renamed_from": ("Memo", "")}, "A: renamed_from=('Memo', '') must be a stored name"),
+    ({"renamed_from": ["Memo"]}, "A: renamed_from=['Memo'] must be a stored name, or a tuple"),
+    ({"renamed_from": ("Memo", "Memo")}, "or a tuple of different names"),
+    ({"renamed_from": ("A", "Memo")}, "A: renamed_from= contains 'A', which is also the new type"),
+    ({"renamed_when": lambda item: True}, "A: renamed_when= is given without renamed_from="),
     ({"renamed_from": "Memo", "renamed_when": True}, "A: renamed_when=True is not a function"),
     ({"renamed_from": "Memo", "variants": True}, "give its variants renamed_from=…"),
 ]

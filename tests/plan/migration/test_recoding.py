@@ -68,7 +68,7 @@ def test_a_value_is_stored_by_the_other_codec(before: Any, after: Any, old: Any,
 def test_a_value_of_another_meaning_is_refused_under_the_same_name() -> None:
     _, seconds = attribute(datetime, epoch_seconds())
     millis, _ = attribute(datetime, epoch_millis())
-    with pytest.raises(MigrationRefused, match=r"in which of both forms.*renamed_from="):
+    with pytest.raises(MigrationRefused, match=r"which of the two forms.*renamed_from="):
         refuse_ambiguous_codec(millis, seconds, "change")
     assert recode(millis, SECONDS, seconds, is_moved=True) == {"N": "1768472130000"}
     _, plain = attribute(str, None)

@@ -148,7 +148,7 @@ def test_a_program_that_did_nothing_during_a_rollback_notices_it(connects: str) 
     watch = db._context.watch
     assert isinstance(watch, ProgramWatch)
     watch._now = lambda: time.monotonic() + admission.RECHECK_SECONDS
-    with pytest.raises(DesignMismatch, match="was migrated back, since this program connected"):
+    with pytest.raises(DesignMismatch, match="after the program connected"):
         db.run(find)
     with pytest.raises(UniqueNotReady):
         connect(engine, pair.new.table).run(find)

@@ -60,7 +60,7 @@ def test_a_rate_is_a_number_of_units_or_a_share(given: float | str, expected: Wr
 def test_anything_else_is_refused_with_the_accepted_forms(given: Any) -> None:
     with pytest.raises(InvalidValue) as refused:
         read_rate(given)
-    assert str(refused.value).startswith(f"{given!r} is not a rate: give write units in a second")
+    assert str(refused.value).startswith(f"{given!r} is not a rate: give write units per second")
     assert "such as 500" in str(refused.value)
     assert "at most 100%, such as 25%" in str(refused.value)
 
@@ -199,9 +199,9 @@ def test_a_table_on_demand_has_a_share_of_its_maximum_or_none() -> None:
             with pytest.raises(InvalidValue) as refused:
                 command(engine, OnDemand, units_per_second="25%")
         assert str(refused.value) == (
-            "a rate of 25% is a share of the write capacity, and the table 'desk_on_demand' has "
-            "none: it is billed on demand, without a maximum throughput; give write units in a "
-            "second, such as 500"
+            "the rate 25% is a share of the write capacity, but the capacity of the table "
+            "'desk_on_demand' is not limited: it is billed on demand, without a maximum "
+            "throughput; give write units per second, such as 500"
         )
         engine.call(
             "UpdateTable",

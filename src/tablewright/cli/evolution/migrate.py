@@ -4,7 +4,7 @@ migrate plan       the changes, and the steps that carry them out; nothing is wr
 migrate apply      carries them out; run again, it continues
 migrate status     which version a table is prepared for, and how far a migration is
 migrate rollback   goes back to the version before
-migrate complete   ends the version before, and removes what only that needs
+migrate complete   ends the version before, and removes what only that version needs
 migrate baseline   records what the items of a table without a record are prepared for
 """
 
@@ -54,21 +54,23 @@ migrate = add_group(
 
 TABLE = option("The name of the table, if it differs from the design or is one of several.")
 RATE = option(
-    "The most write units in a second, such as 500, or a share of the write capacity of the table, "
-    "such as 25%. Default: as many as the table takes.",
+    "The maximum number of write units per second, such as 500, or a share of the write capacity "
+    "of the table, such as 25%. Default: no limit.",
     metavar="UNITS|SHARE%",
 )
 
 #: What follows `migrate apply`.
 NEXT = (
-    "deploy the new version, unless it runs already. Then `migrate complete` ends the old version "
-    "and removes what only that needs, or `migrate rollback` goes back"
+    "deploy the new version, unless it is already running. Then `migrate complete` ends the old "
+    "version and removes what only the old version needs, or `migrate rollback` goes back"
 )
 BY_TEMPLATE = flag(
-    "A template changes indexes, TTL and stream: wait until it has, and do not change them.",
+    "Wait until a template has changed the indexes, TTL and stream, instead of changing them.",
     "--template",
 )
-NO_WAIT = flag("Do not wait for connected programs to notice; only if no program is connected.")
+NO_WAIT = flag(
+    "Do not wait until connected programs notice. Use it only if no program is connected."
+)
 
 
 @add_command(to=migrate)
@@ -198,11 +200,11 @@ def complete(
             continue
         _print_removal(found)
         deletes = delete_removed is not None
-        lost = " and deletes the items of removed entities" if deletes else ""
+        lost = ", deletes the items of removed entities" if deletes else ""
         if not yes:
             confirm(
-                f"this ends the old version and removes what only that needs from the table {name} "
-                f"at {target}{lost}; it cannot be undone"
+                f"this ends the old version, removes what only the old version needs from the "
+                f"table {name} at {target}{lost}, and cannot be undone"
             )
         options = _executor_options(found, rate, by_template=by_template, no_wait=no_wait)
         if deletes:
@@ -303,7 +305,7 @@ def _read(command: Callable[..., list[T]], design: str, target: str, table: str 
 def _write_units(
     target: str, table: type[Table], name: str | None, rate: str | None
 ) -> float | None:
-    """Return how many write units in a second a rate is; refuse it before anything is asked."""
+    """Return the write units per second of a rate; refuse an invalid one before any question."""
     from tablewright import migrations
 
     if rate is None:
@@ -312,8 +314,8 @@ def _write_units(
     if rate.strip().endswith("%"):
         shown = name or table.__table__.name
         say(
-            f"{shown}: a rate of {rate.strip()} is {units:g} write units in a second, of the "
-            "lowest capacity of the table and its global indexes"
+            f"{shown}: the rate {rate.strip()} is {units:g} write units per second, for the lowest "
+            "capacity among the table and its global indexes"
         )
     return units
 

@@ -29,7 +29,7 @@ class Durability(enum.StrEnum):
 
 
 class Validation(enum.StrEnum):
-    """The year whose messages invalid requests get."""
+    """The year of the error messages for invalid requests."""
 
     year_2025 = "2025"
     year_2026 = "2026"
@@ -71,7 +71,7 @@ class ServeOptions(NamedTuple):
     )
     stream_shards: int = option("The number of shards of new streams.", default=1, min=1, max=1000)
     validation: Validation = option(
-        "The year whose messages invalid requests get. AWS reworded many of them in 2026.",
+        "The year of the error messages for invalid requests. AWS reworded many of them in 2026.",
         default=Validation.year_2026,
     )
     from_: list[Path] | None = option(

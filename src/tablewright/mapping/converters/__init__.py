@@ -71,8 +71,9 @@ _ONCE = "it can be read only once: use a list"
 
 def _of_text(added: Any) -> str:
     return (
-        f"{name_of(added)} makes another value of each text, so what is read would not be valid: "
-        "use the type that is read, and a codec for the stored form, as attr(codec=json_text())"
+        f"{name_of(added)} converts each text to another value, which would not be valid when it "
+        "is read: use the type that is read, and a codec for the stored form, as "
+        "attr(codec=json_text())"
     )
 
 

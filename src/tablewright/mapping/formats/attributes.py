@@ -124,7 +124,9 @@ def _transformed(kind: Any, transform: Transform, where: str) -> Converter:
         dump, load = contents(kind, keeps_text=transform.keeps_text)
     except (PydanticUserError, ImportError, TypeError) as failure:
         says = str(failure).splitlines()[0]
-        raise DeclarationError(f"needs a type that pydantic knows (it says: {says})") from None
+        raise DeclarationError(
+            f"needs a type that pydantic supports (its message: {says})"
+        ) from None
 
     def encode(value: Any) -> Value:
         try:

@@ -215,7 +215,7 @@ def fixed_width(width: int) -> Format[str]:
         def encode(value: Any) -> str:
             written = inner.encode(value)
             if len(written) != width:
-                raise InvalidValue(f"is {value!r}, which has not {width} characters")
+                raise InvalidValue(f"is {value!r}, which does not have {width} characters")
             return written
 
         language = Repeat(ANY_CHARACTER, width, width)

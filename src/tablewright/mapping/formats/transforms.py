@@ -31,8 +31,8 @@ def transforming(label: str, transform: Transform) -> Format[Any]:
 
     def refuse(inner: Notation) -> Notation:
         raise DeclarationError(
-            f"is stored {transform.state}, so no key can contain it: its stored form does not sort "
-            "and is not compared; use another attribute"
+            f"is stored {transform.state}, so no key can contain it: its stored form can be "
+            "neither sorted nor compared; use another attribute"
         )
 
     return Format(label, refuse, transform=transform)
@@ -58,7 +58,7 @@ def _expand(content: bytes) -> bytes:
     except zlib.error as error:
         raise ValueError(f"it is not compressed: {error}") from None
     if not reader.eof:
-        raise ValueError(f"it is cut, or expands to more than {LARGEST} bytes")
+        raise ValueError(f"it is truncated, or expands to more than {LARGEST} bytes")
     return found
 
 

@@ -103,8 +103,8 @@ def apply(
     """Prepare tables and their items for the declared version; run it again to continue.
 
     `ExecutorOptions` describes the options. Raises MigrationRefused if the change cannot be carried
-    out, DuplicateValues if stored items share a unique value, and InvalidValue for a rate that is
-    none, or is a share of a table without a capacity; then nothing was changed.
+    out, DuplicateValues if stored items share a unique value, and InvalidValue for an invalid rate
+    or a share of a table without a limited capacity; then nothing was changed.
     """
     with _opened(target, tables, table_name) as database:
         _check_rate(database, tables, options.get("units_per_second"))
@@ -178,9 +178,9 @@ def status(
 def write_units(
     target: Target, table: type[Table], rate: float | str, *, table_name: str | None = None
 ) -> float:
-    """Return how many write units in a second `units_per_second=rate` is, for the table as it is.
+    """Return how many write units per second `units_per_second=rate` is, for the table as it is.
 
-    Raises InvalidValue for what is no rate, and for a share of a table without a capacity.
+    Raises InvalidValue for an invalid rate, or a share of a table without a limited capacity.
     """
     read = read_rate(rate)
     with _opened(target, (table,), table_name) as database:

@@ -265,15 +265,15 @@ class Backfill(Plan[int]):
         return QueryRequest("Scan", members, Selection(None))
 
     def _refuse_other_version(self, name: str, record: index_record.IndexRecord) -> None:
-        """Raise MigrationRefused if the table records another version: that is to be migrated."""
+        """Raise MigrationRefused if the table records another version: it must be migrated."""
         revision = record.revision
         if revision is not None:
             declared = declared_version(self._table, revision)
             if item_changes(revision.design, declared, name):
                 raise MigrationRefused(
-                    f"the table {name!r} records the version of the design that its items are "
-                    "prepared for, and this is another one; programs of that version may write "
-                    "meanwhile. Migrate it: tablewright migrate apply DESIGN TARGET"
+                    f"the items of the table {name!r} are prepared for another version of the "
+                    "design, whose programs may still write. Migrate the table instead: "
+                    "tablewright migrate apply DESIGN TARGET"
                 )
 
     def _replace_descriptions(self, name: str, record: index_record.IndexRecord) -> Steps[None]:

@@ -359,9 +359,9 @@ class TableWatch:
         _refuse(
             self.name,
             [each for each in admission.unprepared if each not in self.unprepared],
-            "was migrated back, since this program connected, from the version of the design that "
-            "it declares",
-            "Start the program again, or deploy the version before it",
+            "was migrated back from the version of the design that this program declares, after "
+            "the program connected",
+            "Restart the program, or deploy the version before it",
         )
         self.transition, self.unprepared = admission.transition, admission.unprepared
 

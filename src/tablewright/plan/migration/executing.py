@@ -120,8 +120,8 @@ class Work(Struct, frozen=True):
         """Raise MigrationRefused unless these changes and steps were planned."""
         if (tuple(changes), tuple(steps)) != (self.changes, self.steps):
             raise MigrationRefused(
-                f"the table {self.found.name!r} was changed after this plan was made: other steps "
-                "are needed now. Nothing was changed; make a new plan: tablewright migrate plan "
+                f"the table {self.found.name!r} has changed since this plan was made, and needs "
+                "other steps now. Nothing was written; make a new plan: tablewright migrate plan "
                 "DESIGN TARGET"
             )
 
@@ -139,8 +139,8 @@ def no_work(command: Command, version: Version, found: TableDescription) -> Work
 
 def under_way(name: str, command: str) -> MigrationRefused:
     return MigrationRefused(
-        f"another command changes the table {name!r} and is not finished; continue it: tablewright "
-        f"migrate {command}"
+        f"another command on the table {name!r} has begun and is not finished; continue it: "
+        f"tablewright migrate {command}"
     )
 
 
@@ -312,7 +312,7 @@ class StepRun:
         if reservations.duplicates:
             listed = "\n  ".join(map(str, reservations.duplicates))
             if len(reservations.duplicates) >= LISTED_DUPLICATES:
-                listed += "\n  perhaps more: the check has ended here"
+                listed += "\n  there may be more: the check stopped here"
             raise DuplicateValues(
                 f"items of the table {self._executor.name!r} share values that must be unique:\n"
                 f"  {listed}\n"
@@ -332,9 +332,9 @@ class StepRun:
                 return
         raise MigrationRefused(
             f"programs of the old version still write to the table {self._executor.name!r}: "
-            f"{written} items of theirs were rewritten in the last pass. Perhaps they connected "
-            "before `migrate baseline`, or may not read the record of the table, and so do not "
-            "notice the migration. Stop them, and run the command again"
+            f"the last pass rewrote {written} of their items. They do not notice the migration if "
+            "they connected before `migrate baseline`, or if they are not allowed to read the "
+            "record of the table. Stop them, and run the command again"
         )
 
     def _sweep(self, step: MigrationStep, compute: Compute, *, reserves: bool) -> Steps[None]:

@@ -368,9 +368,9 @@ class Rollback(Migration):
             )
         if version_changes(found.name, old, version.design):
             raise MigrationRefused(
-                f"a rollback of the table {found.name!r} takes the version of the design that it "
-                "had before the migration, because it composes its keys again: tablewright migrate "
-                "rollback DESIGN@REVISION TARGET, or check that revision out"
+                f"a rollback of the table {found.name!r} needs the version of the design that it "
+                "had before the migration, to compose the old keys: tablewright migrate rollback "
+                "DESIGN@REVISION TARGET, or check out that revision"
             )
         changes = version_changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)

@@ -157,10 +157,9 @@ class FormerKey:
             return None
         if any(each is None or each.attribute != name for each in self._sources[name]):
             raise IndexNotReady(
-                f"{self.entity.primary.name}: a migration moves the items of this partition to "
-                "another primary key, and the former partition does not follow from the new one; "
-                "it can be queried when the migration has ended: tablewright migrate status DESIGN "
-                "TARGET"
+                f"{self.entity.primary.name}: a migration moves items to this partition, and the "
+                "former partition does not follow from the new one; query it when the migration "
+                "has ended: tablewright migrate status DESIGN TARGET"
             )
         found = self._compose({name: value}, (name,))
         return None if found is None else found[name]
@@ -265,20 +264,20 @@ def has_known_moves(change: DesignChange, moves: Mapping[TypePair, FormerKey]) -
 
 
 def refuse_moves(table: TableMap, moves: Mapping[TypePair, FormerKey]) -> None:
-    """Raise MigrationRefused for items whose new key cannot be composed, or taken for another."""
+    """Raise MigrationRefused for keys that cannot be composed, or that are ambiguous."""
     problems: list[str] = []
     for former in moves.values():
         entity = former.entity
         problems += [
             f"{entity.name}.{part.attribute}: its values are stored only in the primary key, which "
-            "is composed in another way. Store the attribute first: declare it without "
+            "the migration changes. Store the attribute first: declare it without "
             "key_only=True and with fill=, migrate, and change the key afterwards"
             for part in entity.primary.parameters
             if entity.attributes[part.attribute].is_key_only
         ]
         problems += [
-            f"{entity.name}: an item with its former key could be taken for {key.name}: "
-            f"{key.show()}. Give one of the two another key"
+            f"{entity.name}: its former key can be equal to that of {key.name}: {key.show()}. Give "
+            "one of the two another key"
             for other in table.entities
             if other is not entity and (other.base is None or other.base is not entity.base)
             for key in other.table_keys

@@ -145,8 +145,8 @@ def _write(request: AnyRequest, writes: list[_Write], context: Context) -> Steps
         attempt += 1
         yield from wait_for_writers(
             attempt,
-            f"other programs moved items of the table {writes[0].part['TableName']!r} {attempt} "
-            "times in a row while a migration changes their primary keys; run it again",
+            f"during a migration to other primary keys, other programs moved items of the table "
+            f"{writes[0].part['TableName']!r} {attempt} times in a row; run the plan again",
         )
 
 
@@ -185,9 +185,9 @@ def _send_together(
     actions += [{"ConditionCheck": guard} for guard in guards]
     if len(actions) > MAX_TRANSACTION_ACTIONS:
         raise IndexNotReady(
-            f"a transaction of {len(writes)} actions needs {len(guards)} further checks while a "
-            f"migration moves items, and DynamoDB takes {MAX_TRANSACTION_ACTIONS} in all; write "
-            "fewer items at once, or wait until the migration has ended"
+            f"while a migration moves items, this transaction of {len(writes)} actions needs "
+            f"{len(guards)} additional checks, and DynamoDB allows {MAX_TRANSACTION_ACTIONS} "
+            "actions in total; write fewer items at once, or wait until the migration has ended"
         )
     if is_single:
         (kind, body), *_ = ((kind, body) for each in actions for kind, body in each.items())

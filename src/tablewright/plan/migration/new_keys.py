@@ -43,7 +43,7 @@ class NewKeys:
                 raise self._table.unreadable(f"its new key is too large: {problem}", item)
             self._moved.append((item, self._table.key(wanted)))
         if wanted != item and item_size(wanted) > MAX_ITEM_SIZE:
-            raise self._table.unreadable(f"it becomes larger than {MAX_ITEM_SIZE:,} bytes", item)
+            raise self._table.unreadable(f"it would be larger than {MAX_ITEM_SIZE:,} bytes", item)
 
     def find_taken(self, context: Context) -> Steps[list[UnreadableItem]]:
         """Return the items of the page whose new keys are taken; continue with the next page."""

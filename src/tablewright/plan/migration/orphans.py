@@ -105,7 +105,7 @@ def delete_orphans(
         yield from wait_for_writers(
             attempt,
             f"other programs changed unique values in the table {name!r} {attempt} times in a row "
-            "while sentinels of values that no item has were deleted; run the command again",
+            "while unused sentinels were deleted; run the command again",
         )
         keys = [(name, table.key(each.sentinel)) for each in kept]
         found = yield from read_batch(context, keys, consistent=True)

@@ -82,8 +82,8 @@ def refuse_ambiguous_codec(attribute: AttributeMap, before: str, what: str) -> N
             one, other = former.encode(value), own.encode(value)
             if _reads_other(own.decode, one, value) or _reads_other(former.decode, other, value):
                 raise MigrationRefused(
-                    f"{what}: a stored value does not show in which of both forms it is. Store the "
-                    "new values under another name, and say so: attr(renamed_from=…, codec=…)"
+                    f"{what}: a stored value does not show which of the two forms it has. Store "
+                    "the new values under another name: attr(renamed_from=…, codec=…)"
                 )
 
 

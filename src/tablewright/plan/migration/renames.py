@@ -207,16 +207,17 @@ class TypeChoice:
         names = ", ".join(each.name for each in targets)
         if not rules:
             raise InvalidValue(
-                f"an item of {source} that a program of the new version has created or replaced: "
-                f"which of {names} it becomes is not known. Declare it in these entities of the "
-                f'old version, renamed_from="{source}" and renamed_when=…, or delete the item'
+                f"a program of the new version has created or replaced this item of {source}, and "
+                f"the old version does not declare which of {names} it becomes. Declare "
+                f'renamed_from="{source}" and renamed_when=… in these entities of the old version, '
+                "or delete the item"
             )
         matching = [each for each in rules if _matches(each, item)]
         if len(matching) != 1:
-            found = f"several: {', '.join(each.name for each in matching)}" if matching else "none"
+            found = f"those of {', '.join(each.name for each in matching)}" if matching else "none"
             raise InvalidValue(
-                f"an item of {source}: of the functions renamed_when= of {names}, one must return "
-                f"True, and here it is {found}"
+                f"an item of {source}: exactly one of the functions renamed_when= of {names} must "
+                f"return True, but {found} did"
             )
         return matching[0]
 
@@ -267,7 +268,7 @@ def _refuse_two_meanings(entity: EntityMap, old: Mapping[str, EntityDescription]
             raise MigrationRefused(
                 f"{entity.name}: renamed_from={name!r}, but stored items have the type "
                 f"{entity.type_name!r}, too. To merge them, give the entity a new type, "
-                f"type_name=…, and renamed_from=({entity.type_name!r}, {name!r}); else remove "
+                f"type_name=…, and renamed_from=({entity.type_name!r}, {name!r}); otherwise remove "
                 "renamed_from="
             )
 
@@ -277,14 +278,14 @@ def _refuse_unknown_types(entity: EntityMap, old: Mapping[str, EntityDescription
     for name in entity.renamed_from:
         if name not in old:
             raise MigrationRefused(
-                f"{entity.name}: renamed_from={name!r} is no type that stored items have"
+                f"{entity.name}: renamed_from={name!r} is not a type of stored items"
                 f"{did_you_mean(name, old)}"
             )
         if name in declared:
             raise MigrationRefused(
                 f"{entity.name}: renamed_from={name!r} is a type that the design still declares. "
                 f"To split its items, give those that stay a new type, too: type_name=…, "
-                f"renamed_from={name!r}, renamed_when=…; else remove renamed_from="
+                f"renamed_from={name!r}, renamed_when=…; otherwise remove renamed_from="
             )
 
 
@@ -295,8 +296,8 @@ def _refuse_unknown_attributes(entity: EntityMap, formers: list[EntityDescriptio
         for name in attribute.renamed_from:
             if name not in known and attribute.stored not in known:
                 raise MigrationRefused(
-                    f"{where}: renamed_from={name!r} is no attribute that stored items of "
-                    f"{entity.name} have{did_you_mean(name, known)}"
+                    f"{where}: renamed_from={name!r} is not an attribute of stored items of "
+                    f"{entity.name}{did_you_mean(name, known)}"
                 )
         for former in formers:
             both = [name for name in attribute.renamed_from if name in former.attributes]
@@ -314,7 +315,7 @@ def _refuse_reserved_name(table: TableMap, old: TableDesign, renames: Renames) -
     if renames.merged and FORMER_TYPE in stored:
         raise MigrationRefused(
             f"items of a merged entity keep their former type in the attribute {FORMER_TYPE!r}; "
-            "store the attribute of this name under another one first"
+            "store your attribute of this name under another name first"
         )
 
 
@@ -343,7 +344,7 @@ def _refuse_overwritten_texts(
         raise MigrationRefused(
             "a rollback could not restore texts that fill= replaces under the same name:\n  "
             f"{listed}\n"
-            "Store the new values under another name, and say so: attr(renamed_from=…, fill=…)"
+            "Store the new values under another name: attr(renamed_from=…, fill=…)"
         )
 
 

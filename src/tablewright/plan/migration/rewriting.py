@@ -327,9 +327,9 @@ def _moved(entity: EntityMap, item: Item, name: str, former: str, *, is_retyped:
         return attribute.converter.encode(_filled(attribute, item))
     if item.get(name, value) != value:
         raise UnreadableItem(
-            f"{entity.name}.{attribute.name}: the item has {item[name]['S']!r}, and "
-            f"{value['S']!r} in {former!r}, whose values have another type: give the attribute "
-            "a function of the item, attr(fill=…)"
+            f"{entity.name}.{attribute.name}: the item has {item[name]['S']!r}, but also "
+            f"{value['S']!r} in {former!r}, whose values have another type. Decide it by a "
+            "function of the item, attr(fill=…)"
         )
     return value
 

@@ -71,8 +71,8 @@ class Spelling(Struct, frozen=True):
         if any(character in text for text in texts for character in self.special):
             raise IndexNotReady(
                 f"{self.key.name}: the key {value['S']!r} contains one of the characters "
-                f"{self.special!r}, and its items are being rewritten for this version of the "
-                "design; it can be read when the migration has ended: "
+                f"{self.special!r}, so it cannot be read while its items are rewritten for this "
+                "version of the design; wait until the migration has ended: "
                 "tablewright migrate status DESIGN TARGET"
             )
         return {

@@ -190,9 +190,9 @@ def _transact_get(request: AnyRequest, transitions: Transitions) -> Steps[bytes]
     sent = [get | {"Key": key} for (get, _), each in zip(wholes, keys, strict=True) for key in each]
     if len(sent) > MAX_TRANSACTION_ACTIONS:
         raise IndexNotReady(
-            f"transact_get: {len(gets)} items may be stored under {len(sent)} keys while a "
-            f"migration moves items, and a transaction reads at most {MAX_TRANSACTION_ACTIONS}; "
-            "read fewer of them, or wait until the migration has ended"
+            f"transact_get: while a migration moves items, these {len(gets)} items may be stored "
+            f"under {len(sent)} keys, and a transaction reads at most {MAX_TRANSACTION_ACTIONS}; "
+            "read fewer items, or wait until the migration has ended"
         )
     body = request.body | {"TransactItems": [{"Get": get} for get in sent]}
     answer = msgspec.json.decode((yield Request("TransactGetItems", body)))
@@ -243,7 +243,7 @@ def _read_page(request: QueryRequest, transition: Transition) -> Steps[dict[str,
     )
     if formers:
         if request.operation == "Scan":
-            _refuse(request, transition, "is read as a whole, which would miss items that move")
+            _refuse(request, transition, "a scan would miss items that move")
         if index is None:
             request.members["ConsistentRead"] = True
         return (yield from query_both(request, formers, transition.table, rewriter))
@@ -256,7 +256,7 @@ def _require_whole_rows(request: QueryRequest, transition: Transition) -> None:
     """Raise IndexNotReady for an index whose rows do not have all attributes."""
     index = request.members.get("IndexName")
     if index is not None and transition.table.indexes[index].projection != "ALL":
-        _refuse(request, transition, "does not have all attributes")
+        _refuse(request, transition, "it does not have all attributes")
 
 
 def _refuse(request: QueryRequest, transition: Transition, reason: str) -> NoReturn:
@@ -265,8 +265,9 @@ def _refuse(request: QueryRequest, transition: Transition, reason: str) -> NoRet
     if index is not None:
         what = f"the index {index!r} of {what}"
     raise IndexNotReady(
-        f"{what} {reason}, and the items are being rewritten for this version of the design; it "
-        "can be read when the migration has ended: tablewright migrate status DESIGN TARGET"
+        f"{what} cannot be read while its items are rewritten for this version of the design, "
+        f"because {reason}; wait until the migration has ended: tablewright migrate status DESIGN "
+        "TARGET"
     )
 
 
@@ -292,7 +293,7 @@ def _rewrite_touched(
             yield from wait_for_writers(
                 attempt,
                 f"other programs changed items of the table {keys[0][0].name!r} {attempt} times in "
-                "a row while they were rewritten for a migration; run it again",
+                "a row while a write rewrote them for a migration; run the plan again",
             )
 
 

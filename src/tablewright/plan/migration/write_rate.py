@@ -1,6 +1,6 @@
 """Write rates: how fast a migration may write.
 
-    500       write units in a second
+    500       write units per second
     "25%"     a share of the write capacity of the table
 
 A share is that of the lowest write capacity among the table and the global indexes whose rows the
@@ -26,20 +26,20 @@ from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.transport.tables import describe_table
 
 FORMS = (
-    "write units in a second, above 0, such as 500, or a share of the write capacity of the "
-    "table, above 0% and at most 100%, such as 25%"
+    "write units per second (above 0, such as 500), or a share of the write capacity of the "
+    "table (above 0% and at most 100%, such as 25%)"
 )
 
 
 class WriteRate(Struct, frozen=True):
-    """A number of write units in a second, or a share of the write capacity."""
+    """A number of write units per second, or a share of the write capacity."""
 
     units: float | None = None
     #: Above 0 and at most 1.
     share: float | None = None
 
     def units_in(self, found: TableDescription, indexes: Container[str] | None = None) -> float:
-        """Return the write units in a second for writes to a table and some global indexes, or all.
+        """Return the write units per second for writes to a table and some global indexes, or all.
 
         Raise InvalidValue for a share of a table without a limited capacity.
         """
@@ -49,9 +49,9 @@ class WriteRate(Struct, frozen=True):
         own = _write_capacity(found)
         if own is None:
             raise InvalidValue(
-                f"a rate of {100 * self.share:g}% is a share of the write capacity, and the table "
-                f"{found.name!r} has none: it is billed on demand, without a maximum throughput; "
-                "give write units in a second, such as 500"
+                f"the rate {100 * self.share:g}% is a share of the write capacity, but the "
+                f"capacity of the table {found.name!r} is not limited: it is billed on demand, "
+                "without a maximum throughput; give write units per second, such as 500"
             )
         written = [each for each in found.global_indexes if indexes is None or each.name in indexes]
         others = [units for each in written if (units := _write_capacity(each)) is not None]
@@ -73,7 +73,7 @@ def read_rate(value: float | str) -> WriteRate:
 
 
 class ResolveRate(Plan[float]):
-    """Return the write units in a second that a rate is for a table as it is now.
+    """Return the write units per second that a rate is for a table as it is now.
 
     For a share, it is that of the lowest capacity of the table and all its global indexes. Raise
     InvalidValue if the table has no capacity to take a share of.
@@ -100,7 +100,7 @@ def described(name: str) -> Steps[TableDescription]:
 
 
 def _write_capacity(part: TableDescription | IndexDescription) -> int | None:
-    """Return the write units in a second of a table or an index; None if they are not limited."""
+    """Return the write units per second of a table or an index; None if they are not limited."""
     if part.throughput is not None:
         return part.throughput.write
     if part.on_demand is not None and part.on_demand.write > 0:

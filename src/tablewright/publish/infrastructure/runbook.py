@@ -205,8 +205,8 @@ changes no index; if one is missing, it waits for it. If the command is interrup
 `tablewright migrate rollback` goes back."""
 
 _COMPLETE = """\
-When you no longer want to go back: end the old version, and remove what only that needs. This
-cannot be undone. The next migration begins after it."""
+When you no longer want to go back: end the old version, and remove what only the old version
+needs. This cannot be undone. The next migration can begin only after that."""
 
 _BACKFILL = """\
 Give the items that were stored before the keys of the new index. If the command is interrupted, run
@@ -215,7 +215,7 @@ it again. When it has ended, running programs can read the index."""
 _CHANGED = """\
 {names}: this change gives an index other keys, so it is deleted and created again, and cannot be
 read from its deletion to its backfill. An index with another name does not have this gap. If the
-table records a version, declare that: `tablewright migrate` refuses this change."""
+table records a version, declare such an index: `tablewright migrate` refuses this change."""
 
 _KEYS = """\
 Keys or unique values of stored items are also new or changed. The steps below do not include this;

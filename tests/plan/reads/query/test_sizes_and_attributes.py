@@ -114,7 +114,9 @@ def test_one_of_no_sizes_is_refused() -> None:
 
 
 def test_a_size_is_a_whole_number() -> None:
-    with pytest.raises(InvalidValue, match=r"lines\.size\(\) is compared with 1\.5; pass an int"):
+    with pytest.raises(
+        InvalidValue, match=r"lines\.size\(\) cannot be compared with 1\.5; pass an int"
+    ):
         _ = Order.lines.size() > 1.5  # type: ignore[operator]
 
 
