@@ -1,4 +1,4 @@
-"""Comparison: where a design that a person has written and the items of a table disagree.
+"""Comparison: the differences between a design and the items of a table.
 
 The design of the person is compared with the one that the items give, entity by entity: an entity
 of both is one whose items they share. Items are compared with the design of the person as
