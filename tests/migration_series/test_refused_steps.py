@@ -102,8 +102,8 @@ def test_a_rollback_needs_a_function_for_texts_of_another_type(tmp_path: Path) -
     with pytest.raises(MigrationRefused) as refused:
         migrations.rollback(walk.engine, without)
     assert (
-        "Member.joined: the item has '2024-05-01', and '2024-05-01T00:00:00.000000Z' in "
-        "'joined_at', whose values have another type: give the attribute a function of the item, "
+        "Member.joined: the item has '2024-05-01', but also '2024-05-01T00:00:00.000000Z' in "
+        "'joined_at', whose values have another type. Decide it by a function of the item, "
         "attr(fill=…)"
     ) in str(refused.value)
     assert walk.stored() == prepared

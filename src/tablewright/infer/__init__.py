@@ -17,7 +17,7 @@
     proof          every item of the sample, read and written back
     patterns       an access pattern for each key, with checks
     evidence       how sure a design is
-    comparison     where a design that a person has written and the items disagree
+    comparison     the differences between a given design and the items
     imported       its design, with sample data and checks
 
 Invariant: nothing is written to the table, and no text of an item becomes code.

@@ -1,7 +1,7 @@
-"""Comparison: where a design that a person has written and the items of a table disagree.
+"""Comparison: the differences between a design and the items of a table.
 
-The design of the person is compared with the one that the items give, entity by entity: an entity
-of both is one whose items they share. Items are compared with the design of the person as
+The given design is compared with a draft, which is inferred from the items. An entity of one and an
+entity of the other are the same if they share items. Items are compared with the given design as
 `check-items` does.
 """
 

@@ -183,7 +183,7 @@ def complete(
     no_wait: bool = NO_WAIT,
     yes: Yes = False,
 ) -> None:
-    """End the old version, and remove what only that needs: attributes, sentinels and indexes.
+    """End the old version; remove attributes, sentinels and indexes that only it needs.
 
     Programs of the old version that still run raise DesignMismatch. This cannot be undone.
     """
