@@ -157,9 +157,9 @@ class FormerKey:
             return None
         if any(each is None or each.attribute != name for each in self._sources[name]):
             raise IndexNotReady(
-                f"{self.entity.primary.name}: a migration moves items to this partition, and the "
-                "former partition does not follow from the new one; query it when the migration "
-                "has ended: tablewright migrate status DESIGN TARGET"
+                f"{self.entity.primary.name}: items of this partition may still have their former "
+                "primary key, and their former partition does not follow from this one. Migrate "
+                "the table, or wait until that has ended: tablewright migrate status DESIGN TARGET"
             )
         found = self._compose({name: value}, (name,))
         return None if found is None else found[name]
