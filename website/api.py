@@ -24,7 +24,7 @@ MODULES = {
     "tablewright.observe": "Observers of requests: logs, totals, traces.",
     "tablewright.policy": "IAM policies for the embedded engine.",
     "tablewright.ids": "KSUIDs and ULIDs.",
-    "tablewright.fastapi": "FastAPI: databases, errors, pages and ETags.",
+    "tablewright.fastapi": "FastAPI: an HTTP API, databases, errors, pages and ETags.",
     "tablewright.errors": "Exceptions. [Errors](../errors.md) explains them, with examples.",
 }
 #: The documents whose examples are shown, the most introductory first.
@@ -49,6 +49,7 @@ GUIDES = (
     "docs/formats.md",
     "docs/testing.md",
     "docs/fastapi.md",
+    "docs/http-api.md",
     "docs/your-second-version.md",
     "docs/tables-without-a-version.md",
     "docs/observability.md",

@@ -34,6 +34,7 @@ SECTIONS: dict[str, list[str]] = {
         "kinds-of-change.md",
         "tables-without-a-version.md",
         "testing.md",
+        "http-api.md",
         "fastapi.md",
         "stream-events.md",
         "observability.md",

@@ -36,7 +36,16 @@ def add_serve() -> None:
 
 
 for name in (
-    *("check_design", "costs", "credentials", "deploy", "evolution", "files", "first_design"),
+    *(
+        "api",
+        "check_design",
+        "costs",
+        "credentials",
+        "deploy",
+        "evolution",
+        "files",
+        "first_design",
+    ),
     *("help", "items", "patterns", "publish", "sql", "studio", "tables", "transfer"),
 ):
     import_module(f"tablewright.cli.{name}")

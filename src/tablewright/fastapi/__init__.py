@@ -13,9 +13,11 @@ Modules:
                 `Paging`: the query parameters `limit` and `cursor`
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
+    endpoints   the function that FastAPI calls for a request to an access pattern
+    application `create_app`, `pattern_router`: an HTTP API whose operations are access patterns
 
 The package needs FastAPI: `pip install 'tablewright[fastapi]'`. It must not know any design, and
-adds no route to an application.
+adds no route to an application that it was not asked for.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ except ModuleNotFoundError as error:
         "tablewright.fastapi needs FastAPI: pip install 'tablewright[fastapi]'", name="fastapi"
     ) from None
 
+from tablewright.fastapi.application import create_app, pattern_router
 from tablewright.fastapi.databases import (
     DatabaseDep,
     PageParams,
@@ -52,10 +55,12 @@ __all__ = [
     "Problem",
     "SyncDatabaseDep",
     "add_exception_handlers",
+    "create_app",
     "found",
     "get_database",
     "get_sync_database",
     "lifespan",
     "page_params",
+    "pattern_router",
     "tenant_database",
 ]

@@ -18,6 +18,7 @@ import re
 from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar, overload
 
 from fastapi import Depends, Header, HTTPException, Request, Response
+from pydantic import WithJsonSchema
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.attributes import AttributeMap
@@ -32,6 +33,9 @@ from tablewright.plan.writes.several import Transaction, require
 
 #: The entity tag of a version; DynamoDB's numbers have at most 38 digits.
 _TAG = re.compile('"([0-9]{1,38})"')
+#: The headers in OpenAPI: FastAPI would say that they may be null, which a header cannot.
+_ONE_TAG = WithJsonSchema({"type": "string", "pattern": r'^(\*|"[0-9]{1,38}")$'})
+_TAGS = WithJsonSchema({"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,38}")$'})
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -123,7 +127,7 @@ async def _get_etag(
     request: Request,
     response: Response,
     if_none_match: Annotated[
-        str | None, Header(description="The ETag of the response that the client has.")
+        str | None, _TAGS, Header(description="The ETag of the response that the client has.")
     ] = None,
 ) -> ReadPrecondition:
     is_read = request.method in ("GET", "HEAD")
@@ -133,7 +137,9 @@ async def _get_etag(
 async def _get_if_match(
     response: Response,
     if_match: Annotated[
-        str | None, Header(description="The ETag of the version to change. Other versions: 412.")
+        str | None,
+        _ONE_TAG,
+        Header(description="The ETag of the version to change. Other versions: 412."),
     ] = None,
 ) -> WritePrecondition:
     return WritePrecondition(response, if_match)

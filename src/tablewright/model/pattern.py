@@ -39,6 +39,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.inputs import EntityModel
+from tablewright.model.route import Route, read_route
 from tablewright.model.table import Table
 from tablewright.model.where import WouldScan
 from tablewright.plan.plan import Plan
@@ -66,6 +67,8 @@ class AccessPattern(Struct, frozen=True):
     role: str = ""
     #: How many times it is called in a second, on average; None if that is not declared.
     rate: float | None = None
+    #: The route in an HTTP API that it declares.
+    route: Route | None = None
 
     @property
     def label(self) -> str:
@@ -92,7 +95,11 @@ class AccessPattern(Struct, frozen=True):
 def access_pattern(function: Callable[Ps, T], /) -> Callable[Ps, T]: ...
 @overload
 def access_pattern(
-    *, rebinds: tuple[str, ...] = (), role: str = "", rate: float | None = None
+    *,
+    rebinds: tuple[str, ...] = (),
+    role: str = "",
+    rate: float | None = None,
+    route: str | None = None,
 ) -> Callable[[Callable[Ps, T]], Callable[Ps, T]]: ...
 def access_pattern(
     function: Callable[Ps, T] | None = None,
@@ -101,16 +108,20 @@ def access_pattern(
     rebinds: tuple[str, ...] = (),
     role: str = "",
     rate: float | None = None,
+    route: str | None = None,
 ) -> Callable[Ps, T] | Callable[[Callable[Ps, T]], Callable[Ps, T]]:
     """Declare an access pattern: trace the function once; calls run it unchanged.
 
     A parameter with the name of one part of a key must not be passed for another part, except those
     in `rebinds`. `role` names the programs that run the pattern: `tablewright publish iam` writes a
     policy for each role. `rate` is the average number of calls in a second, for `tablewright cost`.
+    `route`, such as `"GET /orders/{order_id}"`, exposes it in the HTTP API of the design.
     """
     if function is not None:
-        return _declare(function, (), "", None, sys._getframe(1).f_locals)
-    return lambda decorated: _declare(decorated, rebinds, role, rate, sys._getframe(1).f_locals)
+        return _declare(function, (), "", None, None, sys._getframe(1).f_locals)
+    return lambda decorated: _declare(
+        decorated, rebinds, role, rate, route, sys._getframe(1).f_locals
+    )
 
 
 def _declare(
@@ -118,6 +129,7 @@ def _declare(
     rebinds: tuple[str, ...],
     role: str,
     rate: float | None,
+    route: str | None,
     local: Mapping[str, Any],
 ) -> Callable[Ps, T]:
     name = function.__name__
@@ -160,6 +172,7 @@ def _declare(
         plan=plan,
         role=role,
         rate=rate,
+        route=None if route is None else read_route(route, name, hints, plan),
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
     for table in {entity.table for entity in plan._entities()}:
@@ -171,11 +184,16 @@ def explain(function: Callable[..., Any] | AccessPattern | Plan[Any]) -> Shape:
     """Return the shape of a pattern or a plan: operation, index, key condition, order, …"""
     if isinstance(function, Plan):
         return function._shape()
+    return traced_pattern(function).shape
+
+
+def traced_pattern(function: Callable[..., Any] | AccessPattern) -> AccessPattern:
+    """Return the traced pattern of a function; raise DeclarationError if it is none."""
     traced = getattr(function, "__pattern__", function)
     if not isinstance(traced, AccessPattern):
         name = getattr(function, "__name__", repr(function))
         raise DeclarationError(f"{name} is not a pattern; decorate it with @access_pattern")
-    return traced.shape
+    return traced
 
 
 def access_patterns(table: type[Table]) -> list[AccessPattern]:

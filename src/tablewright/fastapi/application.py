@@ -1,0 +1,285 @@
+"""Applications: an HTTP API whose operations are access patterns.
+
+    app = create_app("shop.db", Shop)                                 those that declare a route
+    app = create_app("shop.db", Shop, patterns=[orders_by_status])    these
+    own.include_router(pattern_router([orders_by_status]))            in an application of your own
+
+Invariants: a pattern is exposed only if it declares a route or is listed. What is exposed is a
+GetItem, a Query or a write by key, never a scan. With `tenant`, every request runs in the database
+of the caller's tenant, and the tenant is no part of a path, a query or a body.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
+from starlette.middleware.cors import CORSMiddleware
+
+from tablewright.errors import DeclarationError, TablewrightError
+from tablewright.fastapi.databases import DatabaseDep, lifespan
+from tablewright.fastapi.endpoints import Exposed, endpoint_of, result_type
+from tablewright.fastapi.problems import add_exception_handlers
+from tablewright.mapping.entity import EntityMap
+from tablewright.model.databases.connecting import Target
+from tablewright.model.pattern import traced_pattern
+from tablewright.model.route import METHODS, Route, route_of, same_place
+from tablewright.model.table import Table
+from tablewright.plan.migration.revision import record_request
+from tablewright.plan.plan import Plan
+from tablewright.plan.reads.get import Get
+from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.put import Create
+from tablewright.plans import AccessPattern, access_patterns
+
+logger = logging.getLogger("tablewright.fastapi")
+
+#: A function decorated with `@access_pattern`, or what is known of one.
+Pattern = Callable[..., Plan[Any]] | AccessPattern
+#: The name of a tenancy, and a dependency of FastAPI that returns the id of the caller's tenant.
+Tenant = Mapping[str, Callable[..., Any]]
+
+#: The headers that scripts of other origins may read.
+_EXPOSED_HEADERS = ("ETag", "Link", "Location", "Retry-After")
+
+
+def create_app(
+    target: Target,
+    *tables: type[Table],
+    patterns: Iterable[Pattern] | Mapping[str, Iterable[Pattern]] | None = None,
+    tenant: Tenant | None = None,
+    dependencies: Sequence[Any] = (),
+    cors_origins: Sequence[str] = (),
+    title: str | None = None,
+    version: str = "0.1.0",
+    **options: Any,
+) -> FastAPI:
+    """Return an application whose operations are the access patterns of tables.
+
+    `patterns` are those that are exposed; by default those that declare `route=`. A dict has the
+    patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
+    each follow from its declaration: see `pattern_router`. `tenant`
+    and `dependencies` are those of the router. `cors_origins` may call the API from a browser. The
+    other options are those of `connect_async`.
+
+    Raise DeclarationError if no pattern is exposed.
+    """
+    if patterns is None:
+        patterns = [each for table in tables for each in access_patterns(table) if each.route]
+        if not patterns:
+            names = ", ".join(table.__name__ for table in tables) or "no table"
+            raise DeclarationError(
+                f"no pattern of {names} declares a route, so the API would be empty; pass "
+                "patterns=[…], or declare @access_pattern(route='GET /orders/{order_id}')"
+            )
+    app = FastAPI(
+        title=title or ", ".join(table.__name__ for table in tables),
+        version=version,
+        lifespan=lifespan(target, *tables, **options),
+    )
+    add_exception_handlers(app)
+    if cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(cors_origins),
+            allow_methods=list(METHODS),
+            allow_headers=["*"],
+            expose_headers=list(_EXPOSED_HEADERS),
+        )
+    below: Any = patterns if isinstance(patterns, Mapping) else {"": patterns}
+    for prefix, each in below.items():
+        router = pattern_router(each, tenant=tenant, dependencies=dependencies, prefix=prefix)
+        app.include_router(router)
+    app.include_router(health)
+    return app
+
+
+health = APIRouter(prefix="/health", tags=["health"])
+
+
+@health.get("/live", operation_id="live")
+async def _live() -> dict[str, str]:
+    """The process runs."""
+    return {"status": "ok"}
+
+
+@health.get("/ready", operation_id="ready")
+async def _ready(database: DatabaseDep) -> dict[str, str]:
+    """The database responds to a read of one item of each table."""
+    for table, name in database.table_names.items():
+        request = record_request(table, name)
+        try:
+            await database.transport.send_async(request.operation, request.body)
+        except TablewrightError as error:
+            logger.warning("not ready: the table %s: %s", name, error)
+            detail = {"code": "unavailable", "detail": "The database does not respond."}
+            raise HTTPException(503, detail, headers={"Retry-After": "1"}) from error
+    return {"status": "ok"}
+
+
+def pattern_router(
+    patterns: Iterable[Pattern],
+    *,
+    tenant: Tenant | None = None,
+    dependencies: Sequence[Any] = (),
+    prefix: str = "",
+) -> APIRouter:
+    """Return a router with one operation for each access pattern.
+
+    A route is the one that the pattern declares, or its default: see `tablewright.model.route`. The
+    id of an operation is the name of its pattern, behind the words of the prefix. With
+    `tenant={"org_id": current_org}`, where current_org is a dependency that returns the id of the
+    caller's tenant, this id is passed to the parameter `org_id`, which is not part of the API.
+    `dependencies` run before each operation, for example to check a token. The application must
+    have the lifespan and the handlers of this package.
+
+    Raise DeclarationError for patterns that cannot be exposed: a scan, two with the same route or
+    the same name, or, with `tenant`, one that does not take the tenant.
+    """
+    before = "".join(f"{word}_" for word in re.findall(r"\w+", prefix))
+    exposed = [_expose(traced_pattern(each), tenant, before) for each in patterns]
+    _refuse_doubled(exposed)
+    router = APIRouter(prefix=prefix, dependencies=list(dependencies))
+    locations = _locations(exposed, prefix)
+    # FastAPI takes the first route that matches, so a word comes before a parameter.
+    for each in sorted(exposed, key=lambda one: _specificity(one.route)):
+        _add_operation(router, each, locations)
+    methods: dict[str, list[str]] = {}
+    for each in exposed:
+        methods.setdefault(each.route.path, []).append(each.route.method)
+    for path, allowed in methods.items():
+        _add_methods(router, prefix + path, allowed)
+    return router
+
+
+def _expose(pattern: AccessPattern, tenant: Tenant | None, before: str) -> Exposed:
+    if "Scan" in pattern.shape.operation:
+        raise DeclarationError(
+            f"pattern {pattern.name} scans a table, and an API must not; leave it out",
+            location=pattern.location,
+        )
+    route = route_of(pattern)
+    if not tenant:
+        return Exposed(pattern, route, before + pattern.name)
+    ((name, dependency),) = tenant.items()
+    if name not in pattern.types:
+        raise DeclarationError(
+            f"pattern {pattern.name} has no parameter {name!r}, to which the tenant of the caller "
+            "is passed",
+            location=pattern.location,
+        )
+    path = "/".join(_without_tenant(route.path.split("/"), name)) or "/"
+    return Exposed(pattern, Route(route.method, path), before + pattern.name, (name, dependency))
+
+
+def _without_tenant(segments: list[str], name: str) -> list[str]:
+    """Return the segments of a path without the tenant and the word in front of it."""
+    mark = f"{{{name}}}"
+    if mark not in segments:
+        return segments
+    at = segments.index(mark)
+    return segments[: max(at - 1, 1)] + segments[at + 1 :]
+
+
+def _refuse_doubled(exposed: Sequence[Exposed]) -> None:
+    doubled = same_place((each.pattern.label, each.route) for each in exposed)
+    if doubled is not None:
+        one, other, route = doubled
+        raise DeclarationError(
+            f"{route} is the route of {one} and of {other}; declare another one for one of them: "
+            "@access_pattern(route='…')"
+        )
+    names: dict[str, str] = {}
+    for each in exposed:
+        if names.setdefault(each.name, each.pattern.label) != each.pattern.label:
+            raise DeclarationError(
+                f"{names[each.name]} and {each.pattern.label} have the same name, which is the id "
+                "of an operation; rename one, or put each into a router of its own"
+            )
+
+
+def _locations(exposed: Iterable[Exposed], prefix: str) -> dict[EntityMap, Route]:
+    """Return the route that reads each entity by attributes that it has."""
+    found: dict[EntityMap, Route] = {}
+    for each in exposed:
+        entity = each.entity
+        if isinstance(each.pattern.plan, Get) and entity is not None:
+            names = each.route.parameters
+            if names and all(name in entity.attributes for name in names):
+                found.setdefault(entity, Route("GET", prefix + each.route.path))
+    return found
+
+
+def _specificity(route: Route) -> list[bool]:
+    return [segment.startswith("{") for segment in route.path.split("/")]
+
+
+def _add_operation(
+    router: APIRouter, exposed: Exposed, locations: Mapping[EntityMap, Route]
+) -> None:
+    pattern, plan = exposed.pattern, exposed.pattern.plan
+    endpoint = endpoint_of(exposed, locations)
+    is_delete = isinstance(plan, Delete)
+    first, _, rest = pattern.doc.partition("\n")
+    settings: dict[str, Any] = {
+        "operation_id": exposed.name,
+        "summary": first.strip().removesuffix(".") or exposed.name.replace("_", " ").capitalize(),
+        "description": rest.strip() or None,
+        "tags": [entity.name for entity in pattern.entities[:1]],
+        "status_code": 204 if is_delete else 201 if isinstance(plan, Create) else 200,
+        "response_model": None if is_delete else result_type(pattern),
+        "openapi_extra": {"x-tablewright": describe(pattern)},
+    }
+    router.add_api_route(exposed.route.path, endpoint, methods=[exposed.route.method], **settings)
+    if exposed.route.method == "GET":
+        router.add_api_route(
+            exposed.route.path,
+            endpoint,
+            methods=["HEAD"],
+            include_in_schema=False,
+            response_model=settings["response_model"],
+        )
+
+
+def describe(pattern: AccessPattern) -> dict[str, Any]:
+    """Return what an operation asks of DynamoDB, for its description in OpenAPI."""
+    shape = pattern.shape
+    requests = [
+        {
+            name: text
+            for name, text in (
+                ("operation", each.operation),
+                ("table", each.table),
+                ("index", each.index),
+                ("key", each.condition),
+            )
+            if text
+        }
+        for each in shape.requests
+    ]
+    return {"pattern": pattern.label, "requests": requests, "units": shape.units}
+
+
+def _add_methods(router: APIRouter, path: str, methods: Sequence[str]) -> None:
+    """Answer OPTIONS, and refuse other methods, with all methods that a path has.
+
+    Starlette alone would name those of one of its routes.
+    """
+    allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
+    headers = {"Allow": ", ".join(allowed)}
+    if "PATCH" in methods:
+        headers["Accept-Patch"] = "application/merge-patch+json, application/json"
+
+    async def list_methods(_: Request) -> Response:
+        return Response(status_code=204, headers=headers)
+
+    async def refuse(request: Request) -> Response:
+        raise HTTPException(405, headers=headers)
+
+    router.add_route(path, list_methods, ["OPTIONS"], include_in_schema=False)
+    others = [each for each in (*METHODS, "TRACE") if each not in allowed]
+    if others:
+        router.add_route(path, refuse, others, include_in_schema=False)

@@ -1,0 +1,292 @@
+"""Endpoints: the function that FastAPI calls for a request to an access pattern.
+
+    request ──path, query, body──▶ arguments ──pattern──▶ plan ──page, If-Match──▶ db.run ──▶ response
+
+    what the plan returns        the response
+    an entity, an aggregate      200, with its ETag if it has a version; 404 if there is none
+    a page                       200, `{"items": […], "next_cursor": …}`, with a Link to the next one
+    what it creates              201, with its Location if a route reads it by its attributes
+    what it deletes              204; 404 if there was none
+    anything else                200, as JSON
+
+The signature of an endpoint is made from the parameters of its pattern, so that FastAPI validates
+them and describes them in the OpenAPI schema. An endpoint runs what the pattern returns, and
+nothing else: its requests are those that `explain` shows.
+"""  # noqa: E501 - the way of a request reads better on one line
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from urllib.parse import quote, urlencode
+
+import pydantic
+from fastapi import Body, Depends, Path, Query, Request, Response
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError
+from tablewright.fastapi.databases import Paging, get_database
+from tablewright.fastapi.etags import ETag, IfMatch, WritePrecondition
+from tablewright.fastapi.problems import found
+from tablewright.mapping.entity import EntityMap
+from tablewright.model.annotations import namespace, resolve
+from tablewright.model.route import Route, is_structured
+from tablewright.plan.inspection import entity_of, writes_of
+from tablewright.plan.plan import Plan
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.query import Query as QueryPlan
+from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.put import Create
+from tablewright.plan.writes.several import Transaction
+from tablewright.plan.writes.write import Write
+from tablewright.plans import AccessPattern
+
+#: Parameters of an endpoint that are not those of its pattern.
+_REQUEST, _RESPONSE, _DATABASE = "request_", "response_", "database_"
+_PAGE, _TAG, _BODY = "page_", "tag_", "body_"
+
+
+class Exposed(Struct, frozen=True, eq=False):
+    """An access pattern with its route."""
+
+    pattern: AccessPattern
+    route: Route
+    #: The name of the operation, which is unique in an API.
+    name: str
+    #: The parameter that is the tenant, and the dependency that returns it; None without a tenancy.
+    tenant: tuple[str, Callable[..., Any]] | None = None
+
+    @property
+    def entity(self) -> EntityMap | None:
+        """The only entity that it reads or writes; None if there are several."""
+        entities = self.pattern.entities
+        return entities[0] if len(entities) == 1 else None
+
+
+def result_type(pattern: AccessPattern) -> Any:
+    """Return the type of what a pattern's plan returns, without None."""
+    function = inspect.unwrap(pattern.function)
+    annotation = inspect.signature(function).return_annotation
+    where = f"pattern {pattern.name}: return"
+    kind = resolve(annotation, namespace(function.__module__, {}), where)
+    bound = _given_to_plan(kind, get_args(kind))
+    if _is_open(bound):  # such as the entity of a function that makes patterns
+        kinds: Any = Union[tuple(entity.type for entity in pattern.entities)]  # noqa: UP007
+        return list[kinds | None] if isinstance(pattern.plan, Transaction) else kinds
+    members = [each for each in get_args(bound) if each is not type(None)]
+    is_optional = get_origin(bound) in (Union, UnionType) and len(members) == 1
+    return members[0] if is_optional else bound
+
+
+def _given_to_plan(kind: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the T of the `Plan[T]` that a type of plan is, through its bases; or None."""
+    origin = get_origin(kind) or kind
+    if origin is Plan:
+        return arguments[0]
+    known = dict(zip(getattr(origin, "__parameters__", ()), arguments, strict=False))
+    for base in getattr(origin, "__orig_bases__", ()):
+        bound = _given_to_plan(base, tuple(_replace(each, known) for each in get_args(base)))
+        if bound is not None:
+            return bound
+    return None
+
+
+def _replace(kind: Any, known: Mapping[Any, Any]) -> Any:
+    """Return a type with the variables in it replaced."""
+    if isinstance(kind, TypeVar):
+        return known.get(kind, kind)
+    inner = get_args(kind)
+    replaced = tuple(_replace(each, known) for each in inner)
+    if replaced == inner:
+        return kind
+    origin: Any = get_origin(kind)
+    return Union[replaced] if origin in (Union, UnionType) else origin[replaced]  # noqa: UP007
+
+
+def _is_open(kind: Any) -> bool:
+    return kind is None or isinstance(kind, TypeVar) or any(map(_is_open, get_args(kind)))
+
+
+def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Callable[..., Any]:
+    """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
+    plan, tenant = exposed.pattern.plan, exposed.tenant
+    call = _caller(exposed.pattern)
+    kind = result_type(exposed.pattern)
+    is_write, is_page = exposed.pattern.shape.is_write, isinstance(plan, QueryPlan)
+
+    async def endpoint(**given: Any) -> Any:
+        request, response = given.pop(_REQUEST), given.pop(_RESPONSE)
+        database, page = given.pop(_DATABASE), given.pop(_PAGE, None)
+        tag, body = given.pop(_TAG, None), given.pop(_BODY, None)
+        if body is not None:
+            given |= {name: getattr(body, name) for name in type(body).model_fields}
+        if tenant is not None:
+            database = database.for_tenant(**{tenant[0]: given[tenant[0]]})
+        made: Any = call(given)
+        if page is not None:
+            made = page.apply(made)
+        if isinstance(tag, WritePrecondition):
+            made = tag.apply(made)
+        result = await database.run(made)
+        if is_page:
+            _link_next(request, response, result)
+        elif isinstance(plan, Create):
+            _locate(request, response, result, locations)
+        elif isinstance(plan, Delete):
+            found(result)
+            return None
+        elif not is_write:
+            result = found(result)
+        return result if tag is None or isinstance(plan, Transaction) else tag.set(result)
+
+    parameters = [
+        _keyword(_REQUEST, Request),
+        _keyword(_RESPONSE, Response),
+        _keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
+        *_arguments(exposed),
+    ]
+    entity = getattr(kind, "__entity__", None)
+    if not is_write and entity is not None and entity.version is not None:
+        parameters.append(_keyword(_TAG, ETag))
+    elif _is_guarded(plan):
+        parameters.append(_keyword(_TAG, IfMatch))
+    if is_page and "cursor" not in exposed.pattern.types:
+        paging = Annotated[Any, Depends(_after)] if "limit" in exposed.pattern.types else Paging
+        parameters.append(_keyword(_PAGE, paging))
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    endpoint.__name__ = exposed.name
+    return endpoint
+
+
+def _keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+async def _after(
+    cursor: Annotated[
+        str | None, Query(description="The `next_cursor` of the page before.")
+    ] = None,
+) -> Continued:
+    return Continued(cursor)
+
+
+class Continued(Struct, frozen=True):
+    """A page of a pattern that has a limit of its own."""
+
+    cursor: str | None
+
+    def apply(self, plan: QueryPlan[Any]) -> QueryPlan[Any]:
+        """Return the plan of this page."""
+        return plan.after(self.cursor)
+
+
+def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
+    """Yield the parameters of the pattern: in the path, the query or the body."""
+    pattern, route = exposed.pattern, exposed.route
+    declared = inspect.signature(inspect.unwrap(pattern.function)).parameters
+    tenant = None if exposed.tenant is None else exposed.tenant[0]
+    others = []
+    for name, kind in pattern.types.items():
+        if name == tenant:
+            assert exposed.tenant is not None
+            yield _keyword(name, Annotated[Any, Depends(exposed.tenant[1])])
+        elif name in route.parameters:
+            yield _keyword(name, Annotated[kind, Path()])
+        else:
+            others.append((name, kind, declared[name].default))
+    if route.method in ("GET", "DELETE"):
+        for name, kind, default in others:
+            if is_structured(kind):
+                raise DeclarationError(
+                    f"pattern {pattern.name}: {name} has parts, which {route} cannot send in its "
+                    "path or query; declare a route with POST",
+                    location=pattern.location,
+                )
+            yield _keyword(name, Annotated[kind, Query()], default)
+    elif len(others) == 1 and is_structured(others[0][1]):
+        ((name, kind, default),) = others
+        yield _keyword(name, Annotated[kind, Body()], default)
+    elif others:
+        fields: dict[str, Any] = {
+            name: (kind, ... if default is inspect.Parameter.empty else default)
+            for name, kind, default in others
+        }
+        title = "".join(word.capitalize() for word in exposed.name.split("_"))
+        model = pydantic.create_model(
+            f"{title}Body", __config__=pydantic.ConfigDict(extra="forbid"), **fields
+        )
+        yield _keyword(_BODY, model)
+
+
+def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
+    """Return a function that calls the pattern with arguments by name."""
+    declared = inspect.signature(inspect.unwrap(pattern.function)).parameters.values()
+    kinds = {each.kind for each in declared}
+    if not kinds & {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL}:
+        return lambda given: pattern.function(**given)
+
+    def call(given: Mapping[str, Any]) -> Plan[Any]:
+        positional: list[Any] = []
+        named = {}
+        for each in declared:
+            if each.kind is each.VAR_POSITIONAL:
+                positional += given[each.name]
+            elif each.kind is each.KEYWORD_ONLY:
+                named[each.name] = given[each.name]
+            elif each.kind is not each.VAR_KEYWORD:
+                positional.append(given[each.name])
+        plan: Plan[Any] = pattern.function(*positional, **named)
+        return plan
+
+    return call
+
+
+# -- versions ------------------------------------------------------------------------------------
+
+
+def _is_guarded(plan: Plan[Any]) -> bool:
+    """Return whether If-Match says which version a write expects."""
+    writes = writes_of(plan) if isinstance(plan, Transaction) else (plan,)
+    guarded = [
+        each
+        for each in writes
+        if isinstance(each, Write)
+        and not isinstance(each, Create)
+        and entity_of(each).version is not None
+    ]
+    return len(guarded) == 1
+
+
+# -- headers -------------------------------------------------------------------------------------
+
+
+def _link_next(request: Request, response: Response, page: Page[Any]) -> None:
+    """Add a link to the next page (RFC 8288)."""
+    if page.next_cursor is not None:
+        query = [
+            (name, value) for name, value in request.query_params.multi_items() if name != "cursor"
+        ]
+        target = f"{request.url.path}?{urlencode([*query, ('cursor', page.next_cursor)])}"
+        response.headers["Link"] = f'<{target}>; rel="next"'
+
+
+def _locate(
+    request: Request, response: Response, created: Any, locations: Mapping[EntityMap, Route]
+) -> None:
+    """Add the address of what was created, if a route reads it by its attributes."""
+    route = locations.get(created.__entity__)
+    if route is not None:
+        kind: Any = type(created)
+        values = _adapter(kind).dump_python(created, mode="json")
+        path = route.path
+        for name in route.parameters:
+            path = path.replace(f"{{{name}}}", quote(str(values[name]), safe=""))
+        response.headers["Location"] = request.scope.get("root_path", "") + path
+
+
+@cache
+def _adapter(entity: type) -> pydantic.TypeAdapter[Any]:
+    return pydantic.TypeAdapter(entity)
