@@ -12,6 +12,7 @@ from tablewright import Engine, explain
 from tablewright.designs.catalog import load
 from tablewright.errors import DeclarationError
 from tablewright.fastapi import add_exception_handlers, create_app, lifespan, pattern_router
+from tablewright.observe import RequestEvent
 from tablewright.plans import access_patterns
 from tests.fastapi import shelf
 from tests.fastapi.desk import TestClient
@@ -252,6 +253,48 @@ def test_the_designs_have_an_api(name: str) -> None:
     operations = [one for path in schema["paths"].values() for one in path.values()]
     ids = {operation["operationId"] for operation in operations}
     assert ids == {"live", "ready", *(each.name for each in design.patterns)}
+
+
+@pytest.mark.parametrize(
+    ("method", "route", "path", "body"),
+    [
+        ("GET", "/libraries/{library}/books/{isbn}", BOOK, None),
+        ("GET", "/libraries/{library}/books/{isbn}/loans", f"{BOOK}/loans", None),
+        (
+            "GET",
+            "/libraries/{library}/books/{isbn}/book-with-loans",
+            f"{BOOK}/book-with-loans",
+            None,
+        ),
+        (
+            "GET",
+            "/libraries/{library}/states/{state}/count-books",
+            "/libraries/L1/states/in/count-books",
+            None,
+        ),
+        ("PATCH", "/libraries/{library}/books/{isbn}", BOOK, {"title": "E"}),
+        (
+            "POST",
+            "/lend",
+            "/lend",
+            {"library": "L1", "isbn": "1", "reader": "a", "day": "2026-01-15"},
+        ),
+        ("DELETE", "/libraries/{library}/books/{isbn}", BOOK, None),
+    ],
+)
+def test_an_operation_sends_what_it_states(
+    app: FastAPI, method: str, route: str, path: str, body: Any
+) -> None:
+    sent: list[RequestEvent] = []
+    observed = create_app(":memory:", Shelf, patterns=access_patterns(Shelf), observe=sent.append)
+    with TestClient(observed) as client:
+        client.post("/libraries/L1/books", json={"isbn": "1", "title": "Emma"})
+        sent.clear()
+        assert client.request(method, path, json=body).status_code < 300
+    stated = app.openapi()["paths"][route][method.lower()]["x-tablewright"]["requests"]
+    assert [(each.operation, each.table, each.index) for each in sent] == [
+        (each["operation"], each["table"], each.get("index", "")) for each in stated
+    ]
 
 
 def test_headers_are_texts(app: FastAPI) -> None:

@@ -253,7 +253,7 @@ def describe(pattern: AccessPattern) -> dict[str, Any]:
             for name, text in (
                 ("operation", each.operation),
                 ("table", each.table),
-                ("index", each.index),
+                ("changed_indexes" if each.is_write else "index", each.index),
                 ("key", each.condition),
             )
             if text
