@@ -51,8 +51,6 @@ def examples(document: str) -> Iterator[tuple[int, str, str | None]]:
 
 
 @pytest.mark.parametrize("document", GUIDES)
-# Starlette would have its test client use the successor of httpx.
-@pytest.mark.filterwarnings("ignore:Using `httpx`")
 def test_a_guide_runs_from_top_to_bottom(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

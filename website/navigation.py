@@ -35,6 +35,7 @@ SECTIONS: dict[str, list[str]] = {
         "tables-without-a-version.md",
         "testing.md",
         "http-api.md",
+        "mcp.md",
         "fastapi.md",
         "stream-events.md",
         "observability.md",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from httpx import Response
+from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from examples.tracker.app import create_app
 from examples.tracker.design import Tracker
 from tablewright import Engine, connect
 from tablewright.plans import access_patterns
 from tablewright.server import serving
-
-with warnings.catch_warnings(action="ignore"):  # it would rather have httpx2 than httpx
-    from fastapi.testclient import TestClient
 
 
 @pytest.fixture

@@ -135,8 +135,6 @@ def test_the_partitions_of_a_tenant_show_who_may_access_them() -> None:
 
 
 @pytest.mark.slow
-# Starlette would have its test client use the successor of httpx.
-@pytest.mark.filterwarnings("ignore:Using `httpx`")
 def test_the_tutorial_can_be_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lending.py").write_text("\n\n".join(blocks("docs/tutorial.md", "python")))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Header
+from fastapi.testclient import TestClient as TestClient
 
 from tablewright import (
     GSI,
@@ -42,9 +42,6 @@ from tablewright.fastapi import (
     tenant_database,
 )
 from tablewright.formats import lower
-
-with warnings.catch_warnings(action="ignore"):  # it would rather have httpx2 than httpx
-    from fastapi.testclient import TestClient as TestClient
 
 
 class Desk(Table, name="desk"):

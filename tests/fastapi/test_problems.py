@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI, HTTPException
 from fastapi.responses import PlainTextResponse
-from httpx import Response
+from httpx2 import Response
 
 from tablewright import Engine
 from tablewright.errors import (

@@ -36,17 +36,8 @@ def add_serve() -> None:
 
 
 for name in (
-    *(
-        "api",
-        "check_design",
-        "costs",
-        "credentials",
-        "deploy",
-        "evolution",
-        "files",
-        "first_design",
-    ),
-    *("help", "items", "patterns", "publish", "sql", "studio", "tables", "transfer"),
+    *("check_design", "costs", "credentials", "deploy", "evolution", "files", "first_design"),
+    *("help", "items", "patterns", "publish", "services", "sql", "studio", "tables", "transfer"),
 ):
     import_module(f"tablewright.cli.{name}")
 add_serve()

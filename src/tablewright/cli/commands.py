@@ -38,7 +38,7 @@ GROUPS = {
     ),
     "Move data": ("copy", "dump", "load"),
     "Keep database files": ("check-file", "backup", "restore", "compact", "repair"),
-    "Run a server": ("api", "serve", "credentials"),
+    "Run a server": ("serve", "credentials", "api", "mcp"),
     "Help": ("help", "completion"),
 }
 PANELS = {name: group for group, names in GROUPS.items() for name in names}

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tablewright.cost import PatternUnits
     from tablewright.database import Database
     from tablewright.errors import UnreadableItem
+    from tablewright.observe import RequestEvent
     from tablewright.plans import AccessPattern, Plan, Query, Shape
     from tablewright.verify import Design
 
@@ -96,9 +97,9 @@ def patterns(
         fail(f"{design} has several patterns {pattern!r}; choose one: {labels}")
     with exit_on_error():
         plan = make_plan(found[0], given, all_pages=all_pages, cursor=cursor)
-        with open_database(design, loaded, where, table) as (database, units):
+        with open_database(design, loaded, where, table) as (database, events):
             _confirm_writes(plan, where, yes=yes)
-            _run(database, plan, units, all_pages=all_pages, json=json)
+            _run(database, plan, events, all_pages=all_pages, json=json)
 
 
 def split_words(
@@ -156,8 +157,8 @@ def make_plan(
 @contextmanager
 def open_database(
     name: str, design: Design, target: str, table: str | None
-) -> Iterator[tuple[Database, list[float]]]:
-    """Open the tables of a design, and the units of each request that is made.
+) -> Iterator[tuple[Database, list[RequestEvent]]]:
+    """Open the tables of a design; the list receives each request that is made.
 
     In memory they have the sample data of the design. Elsewhere nothing is created.
     """
@@ -168,10 +169,10 @@ def open_database(
     from tablewright.transport import Local
     from tablewright.verify import seed
 
-    units: list[float] = []
+    events: list[RequestEvent] = []
     options: dict[str, Any] = {
         "cursor_secret": os.environ.get(VARIABLE) or CURSOR_SECRET,
-        "observe": lambda event: units.append(event.units),
+        "observe": events.append,
         "table_name": table,
     }
     if target == MEMORY:
@@ -179,8 +180,8 @@ def open_database(
             if design.sample is not None:
                 seed(design, engine)
             database = connect(engine, *design.tables, **options)
-            units.clear()  # without those of the comparison of the tables
-            yield database, units
+            events.clear()  # without those of the comparison of the tables
+            yield database, events
         return
     with open_source(target) as transport:
         opened: Any = transport.engine if isinstance(transport, Local) else transport
@@ -192,8 +193,8 @@ def open_database(
                 f"{target}: {missing}; give its name with --table, or create it: "
                 f"`tablewright create-tables {name} {target}`"
             )
-        units.clear()
-        yield database, units
+        events.clear()
+        yield database, events
 
 
 def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
@@ -226,7 +227,7 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
 
 
 def _run(
-    database: Database, plan: Plan[Any], units: list[float], *, all_pages: bool, json: bool
+    database: Database, plan: Plan[Any], events: list[RequestEvent], *, all_pages: bool, json: bool
 ) -> None:
     """Run a plan and print its result, then on standard error what it took."""
     from tablewright import Page, Query
@@ -238,7 +239,7 @@ def _run(
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
         count = _print_rows(found, plan, json=json)
-        say(f"{plural(count, 'item')}, {plural(sum(units), 'unit')}")
+        say(f"{plural(count, 'item')}, {plural(_units(events), 'unit')}")
         for problem in found.reported:
             say(f"warning: {problem}")
         for error in found.unreadable:
@@ -259,10 +260,14 @@ def _run(
         print_json([as_json(result)])
     else:
         print_result(make_console(), result)
-    say(plural(sum(units), "unit"))
+    say(plural(_units(events), "unit"))
     for member in getattr(result, "__dict__", {}).values():
         if isinstance(member, Page):
             _note_cursor(member.next_cursor, "Continue with")
+
+
+def _units(events: Iterable[RequestEvent]) -> float:
+    return sum(event.units for event in events)
 
 
 class _Found:

@@ -1,4 +1,4 @@
-"""The command that serves the access patterns of a design as an HTTP API."""
+"""The commands `api` and `mcp`: access patterns for other programs, over HTTP, and for agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tablewright.cli.grammar import (
     load_design,
     option,
 )
-from tablewright.cli.patterns import select_patterns
+from tablewright.cli.patterns import open_database, select_patterns
 from tablewright.cli.report import describe_error, exit_on_error, fail, say
 from tablewright.errors import DeclarationError
 from tablewright.whole_file import replace_whole
@@ -129,3 +129,26 @@ def write_openapi(app: Any, file: Path) -> None:
     except OSError as error:
         fail(f"{file}: {describe_error(error)}")
     say(f"{file}: written ({len(app.openapi()['paths'])} paths)")
+
+
+@add_command()
+def mcp(
+    design: DesignName,
+    target: OptionalTarget = None,
+    write: bool = flag("Allow writes; a person confirms each one in the agent's program."),
+    table: str | None = option("The name of the table, if it differs from the design."),
+) -> None:
+    """Offer a design and its data to an agent, by MCP over standard input and output.
+
+    The agent lists and explains access patterns, reads pages of them, and checks the design. It
+    cannot scan a table. Without a target, it reads the sample data of the design, in memory.
+    """
+    try:
+        from tablewright.mcp import make_server
+    except ModuleNotFoundError as error:
+        fail(str(error))
+    loaded = load_design(design)
+    where = target or MEMORY
+    with exit_on_error(), open_database(design, loaded, where, table) as (database, events):
+        shown = target or "the sample data of the design, in memory"
+        make_server(loaded, design, database, events, target=shown, writes=write).run("stdio")

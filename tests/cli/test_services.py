@@ -1,4 +1,4 @@
-"""`tablewright api`: a design as an HTTP API."""
+"""`tablewright api`: a design as an HTTP API. `tablewright mcp` is tested in tests/mcp."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 
@@ -68,7 +68,7 @@ def test_a_design_is_served_until_it_is_stopped() -> None:
         assert run.stdout is not None
         assert run.stderr is not None
         url = run.stdout.readline().strip()
-        found = httpx.get(f"{url}/customers/C1", timeout=60)
+        found = httpx2.get(f"{url}/customers/C1", timeout=60)
         assert found.json()["name"] == "Ann Arbor"
         run.terminate()
         run.wait(60)
