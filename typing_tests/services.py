@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
 from fastapi import FastAPI
 
-from tablewright import Delete, Input, Patch, Query, Update
-from tablewright.fastapi import ETag, IfMatch, PageParams, found, lifespan
+from tablewright import Delete, Input, Page, Patch, Query, Update
+from tablewright.client import ApiClient, AsyncApiClient
+from tablewright.fastapi import ETag, IfMatch, PageParams, create_app, found, lifespan
 from tablewright.plan.change import Change
-from typing_tests.design import Desk, Ticket, tickets_of
+from typing_tests.design import Desk, Ticket, ticket, tickets_of
 
 
 class NewTicket(Input[Ticket], exclude=("org_id", "number")):
@@ -42,3 +44,15 @@ def a_dependency_keeps_the_type_of_a_plan(
 
 def a_lifespan_takes_the_options_of_a_connection() -> None:
     FastAPI(lifespan=lifespan(":memory:", Desk, cursor_secret="secret", create=True))
+
+
+def a_client_has_the_types_of_patterns(client: ApiClient, others: AsyncApiClient) -> None:
+    assert_type(client.call(ticket, "o", 1), Ticket | None)
+    assert_type(client.call(tickets_of, "o"), Page[Ticket])
+    assert_type(client.iterate(tickets_of, "o"), Iterator[Ticket])
+    assert_type(others.iterate(tickets_of, "o"), AsyncIterator[Ticket])
+    assert_type(client.with_headers({}), ApiClient)
+
+
+def an_application_takes_patterns() -> None:
+    create_app(":memory:", Desk, patterns=[ticket, tickets_of], cursor_secret="secret")

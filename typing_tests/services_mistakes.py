@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from tablewright import Input, create
-from tablewright.fastapi import ETag, IfMatch, PageParams, lifespan
+from tablewright.client import ApiClient
+from tablewright.fastapi import ETag, IfMatch, PageParams, create_app, lifespan
 from typing_tests.design import Agent, Desk, Ticket, ticket
 from typing_tests.services import NewTicket, TicketPatch
 
@@ -23,3 +24,10 @@ def misused(
     etag.set(None)  # E: it must be found
     lifespan(":memory:", Desk, cursor=1)  # E: no such option
     print(agent)  # noqa: T201
+
+
+def misused_apis(client: ApiClient) -> None:
+    client.call(ticket, "o", "1")  # E: the number is an int
+    client.call(ticket, "o")  # E: the number is missing
+    client.iterate(ticket, "o", 1)  # E: one item has no pages
+    create_app(":memory:", Desk, patterns=[len])  # E: it is no pattern

@@ -25,6 +25,7 @@ MODULES = {
     "tablewright.policy": "IAM policies for the embedded engine.",
     "tablewright.ids": "KSUIDs and ULIDs.",
     "tablewright.fastapi": "FastAPI: an HTTP API, databases, errors, pages and ETags.",
+    "tablewright.client": "Calls of an HTTP API that is made of access patterns.",
     "tablewright.errors": "Exceptions. [Errors](../errors.md) explains them, with examples.",
 }
 #: The documents whose examples are shown, the most introductory first.

@@ -64,6 +64,7 @@ class Loan(Entity, table=Shelf):
     day: Attr[date] = attr()
     reader: Attr[str] = attr()
     primary = key("LIB" / library / "BOOK" / isbn, "LOAN" / day)
+    by_reader = index(Shelf.gsi1, "LIB" / library / "READER" / reader, "LOAN" / day)
 
 
 class BookWithLoans(Aggregate):
@@ -106,6 +107,12 @@ def book_with_loans(library: str, isbn: str) -> Load[BookWithLoans]:
 def loans(library: str, isbn: str) -> Query[Loan]:
     """The loans of a book."""
     return Loan.primary.within(library, isbn)
+
+
+@access_pattern
+def loans_of(library: str, reader: str) -> Query[Loan]:
+    """The loans of a reader."""
+    return Loan.by_reader(library, reader)
 
 
 @access_pattern

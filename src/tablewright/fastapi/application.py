@@ -21,12 +21,13 @@ from starlette.middleware.cors import CORSMiddleware
 
 from tablewright.errors import DeclarationError, TablewrightError
 from tablewright.fastapi.databases import DatabaseDep, lifespan
-from tablewright.fastapi.endpoints import Exposed, endpoint_of, result_type
+from tablewright.fastapi.endpoints import Exposed, endpoint_of
 from tablewright.fastapi.problems import add_exception_handlers
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.databases.connecting import Target
+from tablewright.model.http_operation import operation_of
 from tablewright.model.pattern import traced_pattern
-from tablewright.model.route import METHODS, Route, route_of, same_place
+from tablewright.model.route import METHODS, Route, route_of, same_place, without_parameter
 from tablewright.model.table import Table
 from tablewright.plan.migration.revision import record_request
 from tablewright.plan.plan import Plan
@@ -163,7 +164,7 @@ def _expose(pattern: AccessPattern, tenant: Tenant | None, before: str) -> Expos
         )
     route = route_of(pattern)
     if not tenant:
-        return Exposed(pattern, route, before + pattern.name)
+        return Exposed(operation_of(pattern, route), before + pattern.name)
     ((name, dependency),) = tenant.items()
     if name not in pattern.types:
         raise DeclarationError(
@@ -171,17 +172,8 @@ def _expose(pattern: AccessPattern, tenant: Tenant | None, before: str) -> Expos
             "is passed",
             location=pattern.location,
         )
-    path = "/".join(_without_tenant(route.path.split("/"), name)) or "/"
-    return Exposed(pattern, Route(route.method, path), before + pattern.name, (name, dependency))
-
-
-def _without_tenant(segments: list[str], name: str) -> list[str]:
-    """Return the segments of a path without the tenant and the word in front of it."""
-    mark = f"{{{name}}}"
-    if mark not in segments:
-        return segments
-    at = segments.index(mark)
-    return segments[: max(at - 1, 1)] + segments[at + 1 :]
+    operation = operation_of(pattern, without_parameter(route, name), given=(name,))
+    return Exposed(operation, before + pattern.name, (name, dependency))
 
 
 def _refuse_doubled(exposed: Sequence[Exposed]) -> None:
@@ -230,7 +222,7 @@ def _add_operation(
         "description": rest.strip() or None,
         "tags": [entity.name for entity in pattern.entities[:1]],
         "status_code": 204 if is_delete else 201 if isinstance(plan, Create) else 200,
-        "response_model": None if is_delete else result_type(pattern),
+        "response_model": None if is_delete else exposed.operation.result,
         "openapi_extra": {"x-tablewright": describe(pattern)},
     }
     router.add_api_route(exposed.route.path, endpoint, methods=[exposed.route.method], **settings)

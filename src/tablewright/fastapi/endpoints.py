@@ -19,21 +19,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 import pydantic
 from fastapi import Body, Depends, Path, Query, Request, Response
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError
 from tablewright.fastapi.databases import Paging, get_database
 from tablewright.fastapi.etags import ETag, IfMatch, WritePrecondition
 from tablewright.fastapi.problems import found
 from tablewright.mapping.entity import EntityMap
-from tablewright.model.annotations import namespace, resolve
-from tablewright.model.route import Route, is_structured
+from tablewright.model.http_operation import HttpOperation
+from tablewright.model.route import Route
 from tablewright.plan.inspection import entity_of, writes_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
@@ -50,14 +48,22 @@ _PAGE, _TAG, _BODY = "page_", "tag_", "body_"
 
 
 class Exposed(Struct, frozen=True, eq=False):
-    """An access pattern with its route."""
+    """An operation with its name, which is unique in an API."""
 
-    pattern: AccessPattern
-    route: Route
-    #: The name of the operation, which is unique in an API.
+    operation: HttpOperation
     name: str
     #: The parameter that is the tenant, and the dependency that returns it; None without a tenancy.
     tenant: tuple[str, Callable[..., Any]] | None = None
+
+    @property
+    def pattern(self) -> AccessPattern:
+        """The access pattern."""
+        return self.operation.pattern
+
+    @property
+    def route(self) -> Route:
+        """Its route."""
+        return self.operation.route
 
     @property
     def entity(self) -> EntityMap | None:
@@ -66,55 +72,11 @@ class Exposed(Struct, frozen=True, eq=False):
         return entities[0] if len(entities) == 1 else None
 
 
-def result_type(pattern: AccessPattern) -> Any:
-    """Return the type of what a pattern's plan returns, without None."""
-    function = inspect.unwrap(pattern.function)
-    annotation = inspect.signature(function).return_annotation
-    where = f"pattern {pattern.name}: return"
-    kind = resolve(annotation, namespace(function.__module__, {}), where)
-    bound = _given_to_plan(kind, get_args(kind))
-    if _is_open(bound):  # such as the entity of a function that makes patterns
-        kinds: Any = Union[tuple(entity.type for entity in pattern.entities)]  # noqa: UP007
-        return list[kinds | None] if isinstance(pattern.plan, Transaction) else kinds
-    members = [each for each in get_args(bound) if each is not type(None)]
-    is_optional = get_origin(bound) in (Union, UnionType) and len(members) == 1
-    return members[0] if is_optional else bound
-
-
-def _given_to_plan(kind: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the T of the `Plan[T]` that a type of plan is, through its bases; or None."""
-    origin = get_origin(kind) or kind
-    if origin is Plan:
-        return arguments[0]
-    known = dict(zip(getattr(origin, "__parameters__", ()), arguments, strict=False))
-    for base in getattr(origin, "__orig_bases__", ()):
-        bound = _given_to_plan(base, tuple(_replace(each, known) for each in get_args(base)))
-        if bound is not None:
-            return bound
-    return None
-
-
-def _replace(kind: Any, known: Mapping[Any, Any]) -> Any:
-    """Return a type with the variables in it replaced."""
-    if isinstance(kind, TypeVar):
-        return known.get(kind, kind)
-    inner = get_args(kind)
-    replaced = tuple(_replace(each, known) for each in inner)
-    if replaced == inner:
-        return kind
-    origin: Any = get_origin(kind)
-    return Union[replaced] if origin in (Union, UnionType) else origin[replaced]  # noqa: UP007
-
-
-def _is_open(kind: Any) -> bool:
-    return kind is None or isinstance(kind, TypeVar) or any(map(_is_open, get_args(kind)))
-
-
 def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Callable[..., Any]:
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
     plan, tenant = exposed.pattern.plan, exposed.tenant
     call = _caller(exposed.pattern)
-    kind = result_type(exposed.pattern)
+    kind = exposed.operation.result
     is_write, is_page = exposed.pattern.shape.is_write, isinstance(plan, QueryPlan)
 
     async def endpoint(**given: Any) -> Any:
@@ -185,40 +147,29 @@ class Continued(Struct, frozen=True):
 
 def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters of the pattern: in the path, the query or the body."""
-    pattern, route = exposed.pattern, exposed.route
-    declared = inspect.signature(inspect.unwrap(pattern.function)).parameters
-    tenant = None if exposed.tenant is None else exposed.tenant[0]
-    others = []
-    for name, kind in pattern.types.items():
-        if name == tenant:
-            assert exposed.tenant is not None
-            yield _keyword(name, Annotated[Any, Depends(exposed.tenant[1])])
-        elif name in route.parameters:
-            yield _keyword(name, Annotated[kind, Path()])
-        else:
-            others.append((name, kind, declared[name].default))
-    if route.method in ("GET", "DELETE"):
-        for name, kind, default in others:
-            if is_structured(kind):
-                raise DeclarationError(
-                    f"pattern {pattern.name}: {name} has parts, which {route} cannot send in its "
-                    "path or query; declare a route with POST",
-                    location=pattern.location,
-                )
-            yield _keyword(name, Annotated[kind, Query()], default)
-    elif len(others) == 1 and is_structured(others[0][1]):
-        ((name, kind, default),) = others
-        yield _keyword(name, Annotated[kind, Body()], default)
-    elif others:
+    operation, types = exposed.operation, exposed.pattern.types
+    defaults = operation.defaults
+    if exposed.tenant is not None:
+        name, dependency = exposed.tenant
+        yield _keyword(name, Annotated[Any, Depends(dependency)])
+    for name in operation.route.parameters:
+        yield _keyword(name, Annotated[types[name], Path()])
+    for name in operation.query:
+        yield _keyword(name, Annotated[types[name], Query()], defaults[name])
+    if operation.is_whole:
+        (name,) = operation.body
+        yield _keyword(name, Annotated[types[name], Body()], defaults[name])
+    elif operation.body:
         fields: dict[str, Any] = {
-            name: (kind, ... if default is inspect.Parameter.empty else default)
-            for name, kind, default in others
+            name: (
+                types[name],
+                ... if defaults[name] is inspect.Parameter.empty else defaults[name],
+            )
+            for name in operation.body
         }
         title = "".join(word.capitalize() for word in exposed.name.split("_"))
-        model = pydantic.create_model(
-            f"{title}Body", __config__=pydantic.ConfigDict(extra="forbid"), **fields
-        )
-        yield _keyword(_BODY, model)
+        forbid = pydantic.ConfigDict(extra="forbid")
+        yield _keyword(_BODY, pydantic.create_model(f"{title}Body", __config__=forbid, **fields))
 
 
 def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:

@@ -16,6 +16,7 @@ and other models.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 import pydantic
@@ -25,6 +26,9 @@ from tablewright.errors import InvalidValue
 from tablewright.symbol import contains_symbol
 
 Check: TypeAlias = Callable[[Any], Any]
+
+#: The context of a validation whose input was serialized from an entity, and not sent by a client.
+OUTPUT: Mapping[str, Any] = MappingProxyType({})
 
 
 def is_constrained(kind: Any) -> bool:
@@ -127,13 +131,17 @@ def core_schema_of(
 ) -> core_schema.CoreSchema:
     """Return the core schema of a class, based on a pydantic model with the same fields.
 
-    `read_only` fields of the input are ignored: they get their defaults.
+    `read_only` fields of the input are ignored, and get their defaults, unless it is an `OUTPUT`.
     """
 
-    def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
+    def validate(
+        value: Any,
+        inner: core_schema.ValidatorFunctionWrapHandler,
+        info: core_schema.ValidationInfo[Any],
+    ) -> Any:
         if isinstance(value, kind):
             return value
-        if read_only and isinstance(value, Mapping):
+        if read_only and isinstance(value, Mapping) and info.context is not OUTPUT:
             value = {name: each for name, each in value.items() if name not in read_only}
         return make(dict(vars(inner(value))))
 
@@ -143,7 +151,7 @@ def core_schema_of(
         return inner(model.model_construct(**values(value)))
 
     schema = handler.generate_schema(model)
-    return core_schema.no_info_wrap_validator_function(
+    return core_schema.with_info_wrap_validator_function(
         validate,
         schema,
         serialization=core_schema.wrap_serializer_function_ser_schema(serialize, schema=schema),

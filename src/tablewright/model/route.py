@@ -230,6 +230,17 @@ def _plural(word: str) -> str:
     return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
 
 
+def without_parameter(route: Route, name: str) -> Route:
+    """Return a route without a parameter and the word in front of it, if it has the parameter."""
+    segments = route.path.split("/")
+    mark = f"{{{name}}}"
+    if mark not in segments:
+        return route
+    at = segments.index(mark)
+    rest = segments[: max(at - 1, 1)] + segments[at + 1 :]
+    return Route(route.method, "/".join(rest) or "/")
+
+
 def same_place(routes: Iterable[tuple[str, Route]]) -> tuple[str, str, Route] | None:
     """Return two names whose routes take the same requests, and the route; None if there are none.
 

@@ -1,0 +1,112 @@
+"""Operations: how the arguments and the result of an access pattern are sent over HTTP.
+
+    @access_pattern
+    def finish(task_id: str, by: str, on: date | None = None) -> Update[Task]: ...
+
+    POST /tasks/{task_id}/finish      path: task_id    body: {"by": …, "on": …}    result: Task
+
+What is not in the path is in the query of a GET or a DELETE, and in the body of other requests. One
+value with parts, such as an entity, is the whole body; otherwise the arguments are the members of
+an object. The server and the client of an API read this from the same place, so they agree.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+from msgspec import Struct
+
+from tablewright.errors import DeclarationError
+from tablewright.model.annotations import namespace, resolve
+from tablewright.model.pattern import AccessPattern
+from tablewright.model.route import Route, is_structured, route_of
+from tablewright.plan.plan import Plan
+from tablewright.plan.writes.several import Transaction
+
+
+class HttpOperation(Struct, frozen=True, eq=False):
+    """An access pattern as an operation of an HTTP API."""
+
+    pattern: AccessPattern
+    route: Route
+    #: The names of the parameters in the query, and in the body.
+    query: tuple[str, ...]
+    body: tuple[str, ...]
+    #: Whether the only parameter in the body is the whole body.
+    is_whole: bool
+    #: The type of what the plan returns, without None.
+    result: Any
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The default of each parameter; `inspect.Parameter.empty` if it has none."""
+        declared = inspect.signature(inspect.unwrap(self.pattern.function)).parameters
+        return {name: declared[name].default for name in self.pattern.types}
+
+
+def operation_of(
+    pattern: AccessPattern, route: Route | None = None, *, given: Collection[str] = ()
+) -> HttpOperation:
+    """Return the operation of a pattern, by its own route unless there is another one.
+
+    The parameters in `given` are not sent. Raise DeclarationError if the route cannot send one.
+    """
+    route = route_of(pattern) if route is None else route
+    others = [name for name in pattern.types if name not in (*route.parameters, *given)]
+    if route.method not in ("GET", "DELETE"):
+        is_whole = len(others) == 1 and is_structured(pattern.types[others[0]])
+        return HttpOperation(pattern, route, (), tuple(others), is_whole, _result_type(pattern))
+    for name in others:
+        if is_structured(pattern.types[name]):
+            raise DeclarationError(
+                f"pattern {pattern.name}: {name} has parts, which {route} cannot send in its path "
+                "or query; declare a route with POST",
+                location=pattern.location,
+            )
+    return HttpOperation(pattern, route, tuple(others), (), False, _result_type(pattern))
+
+
+def _result_type(pattern: AccessPattern) -> Any:
+    function = inspect.unwrap(pattern.function)
+    annotation = inspect.signature(function).return_annotation
+    where = f"pattern {pattern.name}: return"
+    kind = resolve(annotation, namespace(function.__module__, {}), where)
+    bound = _given_to_plan(kind, get_args(kind))
+    if _is_open(bound):  # such as the entity of a function that makes patterns
+        kinds: Any = Union[tuple(entity.type for entity in pattern.entities)]  # noqa: UP007
+        return tuple[kinds | None, ...] if isinstance(pattern.plan, Transaction) else kinds
+    members = [each for each in get_args(bound) if each is not type(None)]
+    is_optional = get_origin(bound) in (Union, UnionType) and len(members) == 1
+    return members[0] if is_optional else bound
+
+
+def _given_to_plan(kind: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the T of the `Plan[T]` that a type of plan is, through its bases; or None."""
+    origin = get_origin(kind) or kind
+    if origin is Plan:
+        return arguments[0]
+    known = dict(zip(getattr(origin, "__parameters__", ()), arguments, strict=False))
+    for base in getattr(origin, "__orig_bases__", ()):
+        bound = _given_to_plan(base, tuple(_replace(each, known) for each in get_args(base)))
+        if bound is not None:
+            return bound
+    return None
+
+
+def _replace(kind: Any, known: Mapping[Any, Any]) -> Any:
+    """Return a type with the variables in it replaced."""
+    if isinstance(kind, TypeVar):
+        return known.get(kind, kind)
+    inner = get_args(kind)
+    replaced = tuple(_replace(each, known) for each in inner)
+    if replaced == inner:
+        return kind
+    origin: Any = get_origin(kind)
+    return Union[replaced] if origin in (Union, UnionType) else origin[replaced]  # noqa: UP007
+
+
+def _is_open(kind: Any) -> bool:
+    return kind is None or isinstance(kind, TypeVar) or any(map(_is_open, get_args(kind)))
