@@ -171,7 +171,7 @@ mutants: $(READY) ## change the code in small ways and see whether a test fails:
 lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock && $(PYTHON) -m venv .lock
 	@.lock/bin/python -m pip install -qq --disable-pip-version-check -r requirements/dev.in \
-	  -e '.[api,aws,client,fastapi,mcp,otel,yaml]'
+	  -e '.[api,aws,client,fastapi,jwt,mcp,otel,yaml]'
 	@{ echo "# Pinned by 'make lock' from pyproject.toml and requirements/dev.in."; \
 	   .lock/bin/python -m pip freeze --exclude-editable; } > requirements.lock
 	@rm -rf .lock

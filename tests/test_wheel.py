@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-USER_EXTRAS = {"api", "aws", "client", "fastapi", "mcp", "otel", "yaml"}
+USER_EXTRAS = {"api", "aws", "client", "fastapi", "jwt", "mcp", "otel", "yaml"}
 
 pytestmark = pytest.mark.slow
 

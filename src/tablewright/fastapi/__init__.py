@@ -14,6 +14,7 @@ Modules:
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
     endpoints   the function that FastAPI calls for a request to an access pattern
+    tokens      `Tokens`: who sends a request, by a JSON Web Token; imported from there
     application `create_app`, `pattern_router`: an HTTP API whose operations are access patterns
 
 The package needs FastAPI: `pip install 'tablewright[fastapi]'`. It must not know any design, and

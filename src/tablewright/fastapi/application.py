@@ -14,9 +14,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from starlette.middleware.cors import CORSMiddleware
 
 from tablewright.errors import DeclarationError, TablewrightError
@@ -36,12 +36,18 @@ from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create
 from tablewright.plans import AccessPattern, access_patterns
 
+if TYPE_CHECKING:
+    from tablewright.fastapi.tokens import Tokens  # it needs PyJWT
+
 logger = logging.getLogger("tablewright.fastapi")
 
 #: A function decorated with `@access_pattern`, or what is known of one.
 Pattern = Callable[..., Plan[Any]] | AccessPattern
 #: The name of a tenancy, and a dependency of FastAPI that returns the id of the caller's tenant.
 Tenant = Mapping[str, Callable[..., Any]]
+
+#: Returns the scope that the operation of a pattern needs; "" if it needs none.
+Scope = Callable[[AccessPattern], str]
 
 #: The headers that scripts of other origins may read.
 _EXPOSED_HEADERS = ("ETag", "Link", "Location", "Retry-After")
@@ -52,6 +58,8 @@ def create_app(
     *tables: type[Table],
     patterns: Iterable[Pattern] | Mapping[str, Iterable[Pattern]] | None = None,
     tenant: Tenant | None = None,
+    tokens: Tokens | None = None,
+    scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
     cors_origins: Sequence[str] = (),
     title: str | None = None,
@@ -62,8 +70,8 @@ def create_app(
 
     `patterns` are those that are exposed; by default those that declare `route=`. A dict has the
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
-    each follow from its declaration: see `pattern_router`. `tenant`
-    and `dependencies` are those of the router. `cors_origins` may call the API from a browser. The
+    each follow from its declaration: see `pattern_router`. `tenant`, `tokens`, `scope` and
+    `dependencies` are those of the router. `cors_origins` may call the API from a browser. The
     other options are those of `connect_async`.
 
     Raise DeclarationError if no pattern is exposed.
@@ -92,7 +100,14 @@ def create_app(
         )
     below: Any = patterns if isinstance(patterns, Mapping) else {"": patterns}
     for prefix, each in below.items():
-        router = pattern_router(each, tenant=tenant, dependencies=dependencies, prefix=prefix)
+        router = pattern_router(
+            each,
+            tenant=tenant,
+            tokens=tokens,
+            scope=scope,
+            dependencies=dependencies,
+            prefix=prefix,
+        )
         app.include_router(router)
     app.include_router(health)
     return app
@@ -125,6 +140,8 @@ def pattern_router(
     patterns: Iterable[Pattern],
     *,
     tenant: Tenant | None = None,
+    tokens: Tokens | None = None,
+    scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
     prefix: str = "",
 ) -> APIRouter:
@@ -134,8 +151,9 @@ def pattern_router(
     id of an operation is the name of its pattern, behind the words of the prefix. With
     `tenant={"org_id": current_org}`, where current_org is a dependency that returns the id of the
     caller's tenant, this id is passed to the parameter `org_id`, which is not part of the API.
-    `dependencies` run before each operation, for example to check a token. The application must
-    have the lifespan and the handlers of this package.
+    With `tokens`, each operation needs a valid token, and the scope that `scope` returns for its
+    pattern. `dependencies` run before each operation. The application must have the lifespan and
+    the handlers of this package.
 
     Raise DeclarationError for patterns that cannot be exposed: a scan, two with the same route or
     the same name, or, with `tenant`, one that does not take the tenant.
@@ -143,11 +161,16 @@ def pattern_router(
     before = "".join(f"{word}_" for word in re.findall(r"\w+", prefix))
     exposed = [_expose(traced_pattern(each), tenant, before) for each in patterns]
     _refuse_doubled(exposed)
-    router = APIRouter(prefix=prefix, dependencies=list(dependencies))
+    if scope is not None and tokens is None:
+        raise DeclarationError("scope=… needs tokens=…: a scope is one of a token")
+    checks = [] if tokens is None else [Depends(tokens)]
+    router = APIRouter(prefix=prefix, dependencies=[*checks, *dependencies])
     locations = _locations(exposed, prefix)
     # FastAPI takes the first route that matches, so a word comes before a parameter.
     for each in sorted(exposed, key=lambda one: _specificity(one.route)):
-        _add_operation(router, each, locations)
+        needed = None if scope is None else scope(each.pattern)
+        checks = [] if tokens is None or not needed else [Depends(tokens.require(needed))]
+        _add_operation(router, each, locations, checks)
     methods: dict[str, list[str]] = {}
     for each in exposed:
         methods.setdefault(each.route.path, []).append(each.route.method)
@@ -210,7 +233,10 @@ def _specificity(route: Route) -> list[bool]:
 
 
 def _add_operation(
-    router: APIRouter, exposed: Exposed, locations: Mapping[EntityMap, Route]
+    router: APIRouter,
+    exposed: Exposed,
+    locations: Mapping[EntityMap, Route],
+    checks: Sequence[Any],
 ) -> None:
     pattern, plan = exposed.pattern, exposed.pattern.plan
     endpoint = endpoint_of(exposed, locations)
@@ -218,6 +244,7 @@ def _add_operation(
     first, _, rest = pattern.doc.partition("\n")
     settings: dict[str, Any] = {
         "operation_id": exposed.name,
+        "dependencies": checks,
         "summary": first.strip().removesuffix(".") or exposed.name.replace("_", " ").capitalize(),
         "description": rest.strip() or None,
         "tags": [entity.name for entity in pattern.entities[:1]],
@@ -232,6 +259,7 @@ def _add_operation(
             endpoint,
             methods=["HEAD"],
             include_in_schema=False,
+            dependencies=checks,
             response_model=settings["response_model"],
         )
 
