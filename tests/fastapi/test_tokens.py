@@ -12,6 +12,7 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.fastapi import create_app, pattern_router
@@ -150,9 +151,8 @@ class Issuer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.requests += 1
-                algorithm = jwt.algorithms.RSAAlgorithm
                 found = [
-                    json.loads(algorithm.to_jwk(key.public_key())) | {"kid": kid, "use": "sig"}
+                    json.loads(RSAAlgorithm.to_jwk(key.public_key())) | {"kid": kid, "use": "sig"}
                     for kid, key in issuer.keys.items()
                 ]
                 body = json.dumps({"keys": found}).encode()
@@ -161,7 +161,7 @@ class Issuer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: object) -> None: ...
+            def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002
 
         self._server = HTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/jwks.json"
