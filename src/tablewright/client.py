@@ -41,6 +41,7 @@ from tablewright.model.route import route_of, without_parameter
 from tablewright.plan.plan import Plan, Wait
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.single import Then
 from tablewright.plan.writes.delete import Delete
 
 __all__ = ["ApiClient", "ApiError", "AsyncApiClient"]
@@ -360,7 +361,7 @@ def _result(operation: HttpOperation, response: httpx2.Response, attempts: int) 
     except (msgspec.DecodeError, KeyError, TypeError):
         code, detail = "", response.text[:200]
     is_read = not operation.pattern.shape.is_write
-    if code == "not_found" and (is_read or isinstance(operation.pattern.plan, Delete)):
+    if code == "not_found" and (is_read or isinstance(operation.pattern.plan, Delete | Then)):
         return None
     kind = _ERRORS.get(code)
     if kind is None:

@@ -33,9 +33,10 @@ from tablewright import (
     put,
     root,
     transact,
+    update,
     version,
 )
-from tablewright.plans import Count
+from tablewright.plans import Count, Then
 
 
 class Shelf(Table, name="shelf"):
@@ -133,6 +134,13 @@ def first_book(library: str, state: State) -> First[Book]:
 @access_pattern
 def count_books(library: str, state: State) -> Count:
     return Book.by_state(library, state).count()
+
+
+@access_pattern
+def lend_first(library: str, state: State) -> Then[Book, Book]:
+    """Lend the first book in a state."""
+    found = Book.by_state(library, state).first()
+    return found.then(lambda book: update(book, Book.state.set(State.OUT)))
 
 
 @access_pattern

@@ -65,6 +65,7 @@ def test_a_missing_item_is_not_found(client: TestClient) -> None:
         ("GET", "/libraries/L1/books/2/book-with-loans"),
         ("GET", "/libraries/L1/books/out/first"),
         ("PATCH", "/libraries/L1/books/2"),
+        ("POST", "/libraries/L1/states/out/lend-first"),
         ("DELETE", "/libraries/L1/books/2"),
     ):
         body = {"title": "…"} if method == "PATCH" else None
@@ -295,6 +296,12 @@ def test_an_operation_sends_what_it_states(
     assert [(each.operation, each.table, each.index) for each in sent] == [
         (each["operation"], each["table"], each.get("index", "")) for each in stated
     ]
+
+
+def test_a_read_with_an_etag_may_be_not_modified(app: FastAPI) -> None:
+    paths = app.openapi()["paths"]
+    assert "304" in paths["/libraries/{library}/books/{isbn}"]["get"]["responses"]
+    assert "304" not in paths["/libraries/{library}/books/{isbn}/loans"]["get"]["responses"]
 
 
 def test_headers_are_texts(app: FastAPI) -> None:

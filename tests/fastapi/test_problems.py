@@ -23,6 +23,7 @@ from tablewright.errors import (
     ThrottlingException,
     UniqueNotReady,
     UnreadableItem,
+    ValidationException,
 )
 from tablewright.fastapi import Problem, add_exception_handlers
 from tablewright.server import serving
@@ -149,6 +150,15 @@ def raising(error: Exception) -> TestClient:
         raise error
 
     return TestClient(app, raise_server_exceptions=False)
+
+
+def test_a_value_that_dynamodb_refuses_is_422() -> None:
+    body = problem_of(raising(ValidationException("the key PK acme is empty")).get("/"))
+    assert (body["status"], body["code"], body["detail"]) == (
+        422,
+        "invalid_value",
+        "A value is not valid.",
+    )
 
 
 @pytest.mark.parametrize(

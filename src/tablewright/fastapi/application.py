@@ -21,7 +21,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from tablewright.errors import DeclarationError, TablewrightError
 from tablewright.fastapi.databases import DatabaseDep, lifespan
-from tablewright.fastapi.endpoints import Exposed, endpoint_of
+from tablewright.fastapi.endpoints import Exposed, endpoint_of, is_tagged_read
 from tablewright.fastapi.problems import add_exception_handlers
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.databases.connecting import Target
@@ -240,7 +240,7 @@ def _add_operation(
 ) -> None:
     pattern, plan = exposed.pattern, exposed.pattern.plan
     endpoint = endpoint_of(exposed, locations)
-    is_delete = isinstance(plan, Delete)
+    is_delete, is_tagged = isinstance(plan, Delete), is_tagged_read(exposed.operation)
     first, _, rest = pattern.doc.partition("\n")
     settings: dict[str, Any] = {
         "operation_id": exposed.name,
@@ -249,6 +249,7 @@ def _add_operation(
         "description": rest.strip() or None,
         "tags": [entity.name for entity in pattern.entities[:1]],
         "status_code": 204 if is_delete else 201 if isinstance(plan, Create) else 200,
+        "responses": {304: {"description": "The client has this version."}} if is_tagged else {},
         "response_model": None if is_delete else exposed.operation.result,
         "openapi_extra": {"x-tablewright": describe(pattern)},
     }

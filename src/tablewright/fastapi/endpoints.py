@@ -36,6 +36,7 @@ from tablewright.plan.inspection import entity_of, writes_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query as QueryPlan
+from tablewright.plan.reads.single import Then
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create
 from tablewright.plan.writes.several import Transaction
@@ -76,7 +77,6 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
     plan, tenant = exposed.pattern.plan, exposed.tenant
     call = _caller(exposed.pattern)
-    kind = exposed.operation.result
     is_write, is_page = exposed.pattern.shape.is_write, isinstance(plan, QueryPlan)
 
     async def endpoint(**given: Any) -> Any:
@@ -100,7 +100,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         elif isinstance(plan, Delete):
             found(result)
             return None
-        elif not is_write:
+        elif not is_write or isinstance(plan, Then):  # what it reads first may not exist
             result = found(result)
         return result if tag is None or isinstance(plan, Transaction) else tag.set(result)
 
@@ -110,8 +110,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         _keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
         *_arguments(exposed),
     ]
-    entity = getattr(kind, "__entity__", None)
-    if not is_write and entity is not None and entity.version is not None:
+    if is_tagged_read(exposed.operation):
         parameters.append(_keyword(_TAG, ETag))
     elif _is_guarded(plan):
         parameters.append(_keyword(_TAG, IfMatch))
@@ -196,6 +195,13 @@ def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
 
 
 # -- versions ------------------------------------------------------------------------------------
+
+
+def is_tagged_read(operation: HttpOperation) -> bool:
+    """Return whether it reads one entity with a version, which is its ETag."""
+    entity = getattr(operation.result, "__entity__", None)
+    has_version = isinstance(entity, EntityMap) and entity.version is not None
+    return has_version and not operation.pattern.shape.is_write
 
 
 def _is_guarded(plan: Plan[Any]) -> bool:

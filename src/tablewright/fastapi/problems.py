@@ -50,6 +50,7 @@ from tablewright.errors import (
     ThrottlingException,
     UniqueNotReady,
     UniqueViolation,
+    ValidationException,
     VersionConflict,
 )
 
@@ -122,6 +123,8 @@ _PROBLEMS: dict[type[TablewrightError], tuple[int, str, str]] = {
         "The {entity} has been changed since this version was read.",
     ),
     InvalidValue: (422, "invalid_value", "A value is not valid."),
+    # DynamoDB refuses a value that fits its type, such as an empty text in the key of an index.
+    ValidationException: (422, "invalid_value", "A value is not valid."),
     InvalidCursor: (422, "invalid_cursor", "The cursor is not one of this list."),
     ThrottlingException: (429, "throttled", "There are too many requests; retry later."),
     Contention: (503, "contention", "Other requests keep changing the same item; retry later."),

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters import converter
 from tablewright.mapping.notation import Format, Notation, no_notation, notation_of
@@ -138,7 +138,10 @@ def without_none(kind: Any) -> Any:
 def _key_text(key: Any, arguments: tuple[Any, ...], where: str) -> str:
     """Return the stored text of a key of a map."""
     stored = cached_converter(arguments[0] if arguments else str, where).encode(key)
-    return str(next(iter(stored.values())))
+    text = str(next(iter(stored.values())))
+    if not text:
+        raise InvalidValue(f"{where}['']: DynamoDB takes no empty name in a path; name a member")
+    return text
 
 
 def fields_of(kind: Any) -> dict[str, tuple[str, Any, bool]]:

@@ -229,6 +229,11 @@ def test_a_misspelt_field_is_refused_with_a_hint() -> None:
         Menu.sections.path(lambda s: s["a"].titel)  # type: ignore[attr-defined]
 
 
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(InvalidValue, match=r"Menu.sections\[''\]: DynamoDB takes no empty name"):
+        Menu.sections.path(lambda s: s[""].title)
+
+
 def test_a_function_that_goes_nowhere_is_refused() -> None:
     with pytest.raises(DeclarationError, match="takes a function that returns a path inside it"):
         Menu.sections.path(lambda s: "title")
