@@ -17,6 +17,7 @@ TABLE = "commerce_single_table"
 #: A command line of each command that prints a result; DB is a database file.
 PRINTING = {
     "advise": "commerce",
+    "api": "commerce --all --openapi -",
     "check-file": "DB",
     "check-items": "commerce DB",
     "completion": "bash",
@@ -30,6 +31,7 @@ PRINTING = {
     "get": f"DB {TABLE} PK=CUST#C1 SK=PROFILE#C1",
     "help": "operations",
     "infer": "DB",
+    "mcp": "--help",
     "migrate": "--help",
     "patterns": "commerce",
     "publish": "docs commerce",
@@ -66,6 +68,20 @@ def line_of(name: str, database: Path) -> list[str]:
 
 def test_every_command_is_in_one_of_the_lists() -> None:
     assert command_names() - QUIET == PRINTING.keys()
+
+
+@pytest.mark.parametrize(
+    "line", [["publish", "terraform", "commerce", "-o", "-"], ["infer", "DB", "-o", "-"]]
+)
+def test_a_dash_is_standard_output(
+    line: list[str], database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [str(database) if word == "DB" else word for word in line]
+    printed = run(*words).stdout
+    assert printed == run(*words[:-2]).stdout
+    assert len(printed.splitlines()) > 20
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -17,7 +17,13 @@ import typer
 import typer.core
 
 from tablewright import __version__
-from tablewright.cli.grammar import Declared, names_of, new_spelling, unknown_option
+from tablewright.cli.grammar import (
+    STANDARD_STREAM,
+    Declared,
+    names_of,
+    new_spelling,
+    unknown_option,
+)
 from tablewright.cli.report import fail
 from tablewright.hints import did_you_mean
 from tablewright.whole_file import replace_whole
@@ -227,8 +233,8 @@ def print_document(value: Any) -> None:
 
 
 def write_output(text: str, output: Path | None) -> None:
-    """Write a text to a file, or to standard output."""
-    if output is None:
+    """Write a text to a file, or to standard output, which `-` names too."""
+    if output is None or str(output) == STANDARD_STREAM:
         typer.echo(text, nl=False)
         return
     try:

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from tablewright.cli.commands import add_command, text_file, write_output
-from tablewright.cli.grammar import WHERE, argument, flag, load_design, option
+from tablewright.cli.grammar import (
+    STANDARD_STREAM,
+    WHERE,
+    argument,
+    flag,
+    load_design,
+    option,
+)
 from tablewright.cli.report import describe_error, exit_on_error, fail, say
 from tablewright.presentation.printing import print_grid
 from tablewright.presentation.values import plural
@@ -130,6 +137,8 @@ def infer(
     A file with JSON is a model of NoSQL Workbench. Its rows become the sample data of the design:
     `tablewright verify design.py`.
     """
+    if str(output) == STANDARD_STREAM:
+        output = None
     if output is not None and output.exists():
         fail(f"{output} exists; choose another file, or remove it")
     from tablewright.infer import is_json

@@ -67,6 +67,8 @@ def names_of(parameter: str, declared: Declared) -> tuple[str, ...]:
 
 
 MEMORY = ":memory:"
+#: In place of a file: standard input, or standard output.
+STANDARD_STREAM = "-"
 WHERE = "a file, http://host:port, or dynamodb://region"
 #: A word that ends so is a target. Other files are targets if they are written with a slash.
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})

@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tablewright.cli.grammar import STANDARD_STREAM
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:
     from tablewright.schema import KeyAttribute, KeySchema
     from tablewright.values import Item, Value
-
-STANDARD_INPUT = "-"
 
 
 class _Number(str):
@@ -36,7 +35,7 @@ def read_items(source: str, key: KeySchema) -> list[Item]:
     lines. Raise InvalidValue if it is none, or if an item has no valid key.
     """
     where = "ITEM"
-    if source == STANDARD_INPUT:
+    if source == STANDARD_STREAM:
         source, where = sys.stdin.read(), "standard input"
     elif not source.lstrip().startswith(("{", "[")):
         where = source

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from tablewright.cli.commands import add_command, add_group, write_output
-from tablewright.cli.grammar import DesignName, Output, flag, load_design, option
+from tablewright.cli.grammar import STANDARD_STREAM, DesignName, Output, flag, load_design, option
 from tablewright.cli.report import fail, failing_on, say
 from tablewright.cli.revision import Published, WantedPolicies, policies_at, published_at
 from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
@@ -66,7 +66,7 @@ def cloudformation(
         _write_json(template, output)
     elif global_table:
         fail("--since is for AWS::DynamoDB::Table; leave --global-table out")
-    elif output is None:
+    elif output is None or str(output) == STANDARD_STREAM:
         fail("--since writes several files; name a folder with --output")
     else:
         _write_stages(loaded, design, _published_since(since, design), template, output)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.commands import add_command
+from tablewright.cli.commands import add_command, write_output
 from tablewright.cli.grammar import (
     MEMORY,
+    STANDARD_STREAM,
     DesignName,
     OptionalTarget,
     flag,
@@ -17,9 +18,8 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.patterns import open_database, select_patterns
-from tablewright.cli.report import describe_error, exit_on_error, fail, say
+from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.errors import DeclarationError
-from tablewright.whole_file import replace_whole
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -124,11 +124,9 @@ def write_openapi(app: Any, file: Path) -> None:
     import json
 
     text = json.dumps(app.openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    try:
-        replace_whole(file, text.encode())
-    except OSError as error:
-        fail(f"{file}: {describe_error(error)}")
-    say(f"{file}: written ({len(app.openapi()['paths'])} paths)")
+    write_output(text, file)
+    if str(file) != STANDARD_STREAM:
+        say(f"{file}: written ({len(app.openapi()['paths'])} paths)")
 
 
 @add_command()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.grammar import WHERE, argument, flag, option
+from tablewright.cli.grammar import STANDARD_STREAM, WHERE, argument, flag, option
 from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.presentation.printing import print_grid
 from tablewright.presentation.values import plural
@@ -55,7 +55,6 @@ WithoutIndexes = Annotated[
     ),
 ]
 
-STANDARD_STREAM = "-"
 #: Without --table, a name with another ending is a folder.
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 
