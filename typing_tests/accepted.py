@@ -56,6 +56,7 @@ from tablewright.plans import (
     Condition,
     ConditionCheck,
     Count,
+    Existing,
     LoadFound,
     Plan,
     Range,
@@ -543,6 +544,20 @@ def one_plan_follows_from_another() -> None:
         Agent.by_email("a@x.y").then(lambda found: Ticket.by_title(found.team)),
         Then[Agent, Page[Ticket]],
     )
+
+
+def what_must_exist_is_not_none() -> None:
+    assert_type(Ticket.primary("o", 1).or_raise(), Existing[Ticket])
+    assert_type(Agent.by_email("a@x.y").or_raise(), Existing[Agent])
+    assert_type(Comment.primary.within("o").eq(1).first().or_raise(), Existing[Comment])
+    assert_type(
+        FilePage.of(Comment.primary.within("o").eq(1).first()).or_raise(), Existing[FilePage]
+    )
+    both = Ticket.primary("o", 1).then(lambda found: Ticket.by_title(found.title))
+    assert_type(both.or_raise(), Existing[tuple[Ticket, Page[Ticket]]])
+    with connect(":memory:", Desk) as db:
+        db.run(create(some_ticket()))
+        assert_type(db.run(Ticket.primary("o", 1).or_raise()), Ticket)
 
 
 def a_pattern_is_called_as_it_was_written() -> None:

@@ -6,7 +6,7 @@
     ├── UnreadableItem                      a stored item does not fit its entity
     ├── WriteRejected                       a write was rejected and changed nothing
     │   ├── AlreadyExists                   create: the item exists
-    │   ├── NotFound                        update: the item does not exist
+    │   ├── NotFound                        update, or_raise: the item does not exist
     │   ├── VersionConflict                 the item was written since this version was read
     │   ├── UniqueViolation                 another entity has this value
     │   └── ConditionFailed                 a condition of the write is false
@@ -152,7 +152,7 @@ class AlreadyExists(WriteRejected):
 
 
 class NotFound(WriteRejected):
-    """`update` found no item with this key."""
+    """`update` or `or_raise` found no item with this key."""
 
 
 class VersionConflict(WriteRejected):

@@ -14,10 +14,12 @@ from tablewright import (
     Entity,
     Get,
     Table,
+    access_pattern,
     attr,
     batch_get,
     connect,
     create,
+    explain,
     key,
     put,
     unique,
@@ -28,12 +30,13 @@ from tablewright.errors import (
     Contention,
     DeclarationError,
     InvalidValue,
+    NotFound,
     ResourceNotFoundException,
     TablewrightError,
     UnreadableItem,
 )
 from tablewright.plan.plan import Request
-from tablewright.plans import Plan
+from tablewright.plans import Existing, Lookup, Plan
 from tests.new_table import new_table
 from tests.transports import InterferingTransport
 
@@ -450,3 +453,48 @@ def test_a_unique_value_is_given_by_position() -> None:
 
 def test_a_batch_of_no_keys_can_be_shown() -> None:
     assert repr(batch_get([])) == "BatchGet(BatchGetItem )"
+
+
+# -- what must exist
+
+
+def test_what_exists_is_returned(db: Database) -> None:
+    customer = db.run(put(Customer(customer_id="C1", email="a@x.y")))
+    assert db.run(Customer.primary("C1").or_raise()) == customer
+    assert db.run(Customer.by_email("a@x.y").or_raise()) == customer
+
+
+def test_a_missing_item_is_not_found(db: Database) -> None:
+    plan = Customer.primary("C1").or_raise()
+    with pytest.raises(NotFound) as raised:
+        db.run(plan)
+    assert str(raised.value) == 'Customer (PK="CUST#C1", SK="PROFILE#C1"): it does not exist'
+    assert raised.value.key == {"PK": {"S": "CUST#C1"}, "SK": {"S": "PROFILE#C1"}}
+    assert (raised.value.entity, raised.value.current) == ("Customer", None)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Customer.by_email("a@x.y"),
+        Customer.primary("C1").then(lambda found: Document.primary(found.email)),
+        Line.primary.within("a").gte(1).first(),
+    ],
+    ids=lambda plan: type(plan).__name__,
+)
+def test_the_error_names_what_was_asked(db: Database, plan: Lookup[Any]) -> None:
+    with pytest.raises(
+        NotFound, match=rf"^{plan._entities()[0].name} \(.*=.*\): it does not exist$"
+    ):
+        db.run(plan.or_raise())
+
+
+def test_a_pattern_may_require_what_it_reads(db: Database) -> None:
+    @access_pattern
+    def profile(customer_id: str) -> Existing[Customer]:
+        return Customer.primary(customer_id).or_raise()
+
+    assert explain(profile).operation == "GetItem"
+    assert "PROFILE#{customer_id}" in explain(profile).condition
+    with pytest.raises(NotFound):
+        db.run(profile("C1"))

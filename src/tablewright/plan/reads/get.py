@@ -28,6 +28,7 @@ from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import Rewritable, refuse_undeletable
+from tablewright.values import Item
 
 E = TypeVar("E")
 
@@ -53,6 +54,9 @@ class Get(Single[E], Generic[E]):
     def upsert(self: Get[Rewritable], *changes: Change[Rewritable]) -> Upsert[Rewritable]:
         """Change attributes of the item; create it, with defaults and the changes, if missing."""
         return Upsert(self._entity, self._key, self._known(), changes)
+
+    def _item_key(self) -> Item:
+        return self._key
 
     def _known(self) -> Values:
         """Return the attributes whose values the key says."""

@@ -1,8 +1,9 @@
-"""Single: plans that return one entity or None, and what may follow from it.
+"""Plans that return one thing or None: `Lookup`, and what can be made of one.
 
+    Order.primary("C1", "O1").or_raise()                                      Order, or NotFound
     Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
 
-returns `(ingredient, category)`: the second request is made from the result of the first.
+The last returns `(ingredient, category)`: the second request is made from the result of the first.
 
 `read_item` and `read_all` read items as they are stored, for writes and for unique values.
 """
@@ -17,20 +18,58 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import read_units
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, NotFound
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.plan.explanation import item_key
 from tablewright.plan.facts import Paging, Target, items_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
 from tablewright.plan.query_requests import QueryRequest
 from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
+from tablewright.plan.writes.guard import NOT_FOUND
 from tablewright.values import Item
 
 E = TypeVar("E")
 T = TypeVar("T")
 
 
-class Single(Plan[E | None], Generic[E]):
+class Lookup(Plan[T | None], Generic[T]):
+    """What may be missing: an entity, an aggregate, or an entity and what follows from it."""
+
+    def or_raise(self) -> Existing[T]:
+        """Raise NotFound instead of returning None."""
+        return Existing(self)
+
+    def _item_key(self) -> Item:
+        """Return the key of the item in the table; empty if the arguments do not give it."""
+        return {}
+
+
+class Existing(Plan[T], Generic[T]):
+    """The result of a lookup; NotFound if there is none."""
+
+    def __init__(self, lookup: Lookup[T]) -> None:
+        self._lookup = lookup
+        self._entity = lookup._entities()[0]
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return self._lookup._entities()
+
+    def _steps(self, context: Context) -> Steps[T]:
+        # A cursor in the result is bound to the pattern, whose name only this plan has.
+        found = yield from self._lookup._replace(_pattern=self._pattern)._steps(context)
+        if found is None:
+            name, key = self._entity.name, self._lookup._item_key()
+            where = item_key(key, ", ") or self._shape().condition
+            message = f"{name} ({where}): {NOT_FOUND}"
+            raise NotFound(message, entity=name, key=key, current=None, reason=NOT_FOUND)
+        return found
+
+    def _shape(self) -> Shape:
+        return self._lookup._shape()
+
+
+class Single(Lookup[E], Generic[E]):
     """One entity, or None."""
 
     def then(self, follow: Callable[[E], Plan[T]]) -> Then[E, T]:
@@ -38,7 +77,7 @@ class Single(Plan[E | None], Generic[E]):
         return Then(self, follow)
 
 
-class Then(Plan[tuple[E, T] | None], Generic[E, T]):
+class Then(Lookup[tuple[E, T]], Generic[E, T]):
     """An entity, and what follows from it."""
 
     def __init__(self, single: Single[E], follow: Callable[[E], Plan[T]]) -> None:

@@ -34,8 +34,8 @@ from tablewright.values import Item, Value
 #: Attributes of a stored item as they were read, by their stored names; None for a missing one.
 StoredValues: TypeAlias = "dict[str, Value | None]"
 
-NOT_FOUND = "it does not exist"
 EXISTS = "it already exists"
+NOT_FOUND = "it does not exist"
 
 
 def stored_values(item: Item | None, names: Iterable[str]) -> StoredValues:
