@@ -9,6 +9,7 @@ from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
 READS = {"after", "consistent", "desc", "limit", "page_size", "skip_unreadable"}
+LOOKUP = {"or_raise"}
 QUERY = READS | {"asc", "count", "filter", "first", "select"}
 RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte", "union"}
 OFFERED: dict[str, set[str]] = {
@@ -20,11 +21,13 @@ OFFERED: dict[str, set[str]] = {
     "Count": set(),
     "Create": {"stamps"},
     "Delete": {"condition"},
-    "First": {"then"},
-    "Get": {"consistent", "delete", "then", "update", "upsert"},
-    "GetByUnique": {"then"},
-    "Load": READS,
-    "LoadFound": READS,
+    "Existing": set(),
+    "First": LOOKUP | {"then"},
+    "Get": LOOKUP | {"consistent", "delete", "then", "update", "upsert"},
+    "GetByUnique": LOOKUP | {"then"},
+    "Load": READS | LOOKUP,
+    "LoadFound": READS | LOOKUP,
+    "Lookup": LOOKUP,
     "Plan": set(),
     "Put": {"audit", "condition", "stamps"},
     "Query": QUERY,
@@ -32,8 +35,8 @@ OFFERED: dict[str, set[str]] = {
     "Scan": QUERY | {"segments"},
     "SegmentedScan": QUERY | {"segments"},
     "ShardedRange": RANGE,
-    "Single": {"then"},
-    "Then": set(),
+    "Single": LOOKUP | {"then"},
+    "Then": LOOKUP,
     "TransactGet": set(),
     "Transaction": set(),
     "Save": {"audit", "condition"},
