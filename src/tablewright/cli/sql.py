@@ -231,8 +231,8 @@ def _interact(prompt: Shell, name: str) -> None:
     say(".help lists the commands; statements end with ;")
     try:
         while True:
-            shown = f"{'...':>{len(name)}}> " if prompt.is_continued else f"{name}> "
             try:
+                shown = f"{'...':>{len(name)}}> " if prompt.is_continued else f"{name}> "
                 prompt.feed(input(shown))
             except KeyboardInterrupt:
                 prompt.input = ""
