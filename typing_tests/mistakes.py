@@ -295,7 +295,7 @@ tickets.then(lambda each: first)  # E: a page is not one entity
 tickets.first().then(lambda each: each.title)  # E: a text is not a plan
 tickets.first().then(lambda each: Agent.by_email(each.titel))  # E: no such attribute
 tickets.or_raise()  # E: a page always exists
-db.run(tickets.first().or_raise()).titel  # E: no such attribute
+db.run(tickets.first().or_raise()).titel.lower()  # E: no such attribute
 connect(":memory:", Ticket)  # E: an entity is not a table
 connect(":memory:", Desk, durable=True)  # E: no such option
 connect(":memory:", Desk, cursor_secret=7)  # E: a secret is text or bytes
