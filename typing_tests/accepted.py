@@ -56,11 +56,11 @@ from tablewright.plans import (
     Condition,
     ConditionCheck,
     Count,
-    Existing,
     LoadFound,
     Plan,
     Range,
     Ref,
+    RequiredRead,
     Scan,
     SegmentedScan,
     Shape,
@@ -547,14 +547,14 @@ def one_plan_follows_from_another() -> None:
 
 
 def what_must_exist_is_not_none() -> None:
-    assert_type(Ticket.primary("o", 1).or_raise(), Existing[Ticket])
-    assert_type(Agent.by_email("a@x.y").or_raise(), Existing[Agent])
-    assert_type(Comment.primary.within("o").eq(1).first().or_raise(), Existing[Comment])
+    assert_type(Ticket.primary("o", 1).or_raise(), RequiredRead[Ticket])
+    assert_type(Agent.by_email("a@x.y").or_raise(), RequiredRead[Agent])
+    assert_type(Comment.primary.within("o").eq(1).first().or_raise(), RequiredRead[Comment])
     assert_type(
-        FilePage.of(Comment.primary.within("o").eq(1).first()).or_raise(), Existing[FilePage]
+        FilePage.of(Comment.primary.within("o").eq(1).first()).or_raise(), RequiredRead[FilePage]
     )
     both = Ticket.primary("o", 1).then(lambda found: Ticket.by_title(found.title))
-    assert_type(both.or_raise(), Existing[tuple[Ticket, Page[Ticket]]])
+    assert_type(both.or_raise(), RequiredRead[tuple[Ticket, Page[Ticket]]])
     with connect(":memory:", Desk) as db:
         db.run(create(some_ticket()))
         assert_type(db.run(Ticket.primary("o", 1).or_raise()), Ticket)

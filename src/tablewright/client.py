@@ -41,7 +41,7 @@ from tablewright.model.route import route_of, without_parameter
 from tablewright.plan.plan import Plan, Wait
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import Existing, Then
+from tablewright.plan.reads.single import RequiredRead, Then
 from tablewright.plan.writes.delete import Delete
 
 __all__ = ["ApiClient", "ApiError", "AsyncApiClient"]
@@ -362,7 +362,9 @@ def _result(operation: HttpOperation, response: httpx2.Response, attempts: int) 
         code, detail = "", response.text[:200]
     is_read = not operation.pattern.shape.is_write
     plan = operation.pattern.plan
-    may_be_none = (is_read and not isinstance(plan, Existing)) or isinstance(plan, Delete | Then)
+    may_be_none = (is_read and not isinstance(plan, RequiredRead)) or isinstance(
+        plan, Delete | Then
+    )
     if code == "not_found" and may_be_none:
         return None
     kind = _ERRORS.get(code)

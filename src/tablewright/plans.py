@@ -23,7 +23,7 @@ from tablewright.plan.reads.query_parts import ShardedRange
 from tablewright.plan.reads.range import Range, UnionRange
 from tablewright.plan.reads.scan import Scan, SegmentedScan
 from tablewright.plan.reads.several import BatchGet, BatchGetTuple, TransactGet
-from tablewright.plan.reads.single import Existing, Lookup, Single, Then
+from tablewright.plan.reads.single import OptionalRead, RequiredRead, Single, Then
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.collection import DeleteAggregate
@@ -50,19 +50,19 @@ __all__ = [
     "Delete",
     "DeleteAggregate",
     "DeleteRange",
-    "Existing",
     "First",
     "Get",
     "GetByUnique",
     "Load",
     "LoadFound",
-    "Lookup",
+    "OptionalRead",
     "Page",
     "Plan",
     "Put",
     "Query",
     "Range",
     "Ref",
+    "RequiredRead",
     "Save",
     "Scan",
     "SegmentedScan",

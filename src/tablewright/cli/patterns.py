@@ -233,7 +233,7 @@ def _run(
     from tablewright import Page, Query
     from tablewright.errors import UnreadableItem
     from tablewright.plan.inspection import name_of
-    from tablewright.plans import Lookup
+    from tablewright.plans import OptionalRead
     from tablewright.presentation.terminal import print_result
 
     if isinstance(plan, Query):
@@ -253,7 +253,7 @@ def _run(
     except UnreadableItem as error:
         _note_unreadable(error)
         raise typer.Exit(1) from None
-    if result is None and isinstance(plan, Lookup):
+    if result is None and isinstance(plan, OptionalRead):
         say(f"tablewright: {name_of(plan)} found nothing")
         raise typer.Exit(1)
     if json:

@@ -36,7 +36,7 @@ from tablewright.errors import (
     UnreadableItem,
 )
 from tablewright.plan.plan import Request
-from tablewright.plans import Existing, Lookup, Plan
+from tablewright.plans import OptionalRead, Plan, RequiredRead
 from tests.new_table import new_table
 from tests.transports import InterferingTransport
 
@@ -482,7 +482,7 @@ def test_a_missing_item_is_not_found(db: Database) -> None:
     ],
     ids=lambda plan: type(plan).__name__,
 )
-def test_the_error_names_what_was_asked(db: Database, plan: Lookup[Any]) -> None:
+def test_the_error_names_what_was_asked(db: Database, plan: OptionalRead[Any]) -> None:
     with pytest.raises(
         NotFound, match=rf"^{plan._entities()[0].name} \(.*=.*\): it does not exist$"
     ):
@@ -491,7 +491,7 @@ def test_the_error_names_what_was_asked(db: Database, plan: Lookup[Any]) -> None
 
 def test_a_pattern_may_require_what_it_reads(db: Database) -> None:
     @access_pattern
-    def profile(customer_id: str) -> Existing[Customer]:
+    def profile(customer_id: str) -> RequiredRead[Customer]:
         return Customer.primary(customer_id).or_raise()
 
     assert explain(profile).operation == "GetItem"

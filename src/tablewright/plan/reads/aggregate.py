@@ -33,7 +33,7 @@ from tablewright.plan.reads.page_query import MAX_REQUESTS, KeyRead, next_limit
 from tablewright.plan.reads.places import Place, place_of
 from tablewright.plan.reads.projection import outermost
 from tablewright.plan.reads.query import checked_size
-from tablewright.plan.reads.single import Lookup, decode_page
+from tablewright.plan.reads.single import OptionalRead, decode_page
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.symbol import expressed
 from tablewright.values import Item
@@ -41,7 +41,7 @@ from tablewright.values import Item
 T = TypeVar("T")
 
 
-class Load(KeyRead[T | None], Lookup[T], Generic[T]):
+class Load(KeyRead[T | None], OptionalRead[T], Generic[T]):
     """An aggregate, or None if its root does not exist.
 
     `_size` is the most rows after the root; of a PagedLoad, the most results on a page.

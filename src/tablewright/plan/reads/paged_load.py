@@ -45,7 +45,7 @@ from tablewright.plan.reads.page import Page, PageCursor
 from tablewright.plan.reads.page_query import MAX_REQUESTS, PageItems
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import Lookup, Single, decode_page
+from tablewright.plan.reads.single import OptionalRead, Single, decode_page
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Argument, expressed
 from tablewright.values import Item
@@ -282,7 +282,7 @@ class MemberQuery(Query[R], Generic[R]):
         return self._page_of(PageItems(items, last), cursor, self._position)
 
 
-class LoadFound(Lookup[T], Generic[T]):
+class LoadFound(OptionalRead[T], Generic[T]):
     """An aggregate whose root is found by a plan of its own."""
 
     def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Plans that return one thing or None: `Lookup`, and what can be made of one.
+"""Plans that return one thing or None: `OptionalRead`, and what can be made of one.
 
     Order.primary("C1", "O1").or_raise()                                      Order, or NotFound
     Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
@@ -33,43 +33,43 @@ E = TypeVar("E")
 T = TypeVar("T")
 
 
-class Lookup(Plan[T | None], Generic[T]):
+class OptionalRead(Plan[T | None], Generic[T]):
     """What may be missing: an entity, an aggregate, or an entity and what follows from it."""
 
-    def or_raise(self) -> Existing[T]:
+    def or_raise(self) -> RequiredRead[T]:
         """Raise NotFound instead of returning None."""
-        return Existing(self)
+        return RequiredRead(self)
 
     def _item_key(self) -> Item:
         """Return the key of the item in the table; empty if the arguments do not give it."""
         return {}
 
 
-class Existing(Plan[T], Generic[T]):
-    """The result of a lookup; NotFound if there is none."""
+class RequiredRead(Plan[T], Generic[T]):
+    """The result of an optional read; NotFound if there is none."""
 
-    def __init__(self, lookup: Lookup[T]) -> None:
-        self._lookup = lookup
-        self._entity = lookup._entities()[0]
+    def __init__(self, read: OptionalRead[T]) -> None:
+        self._read = read
+        self._entity = read._entities()[0]
 
     def _entities(self) -> tuple[EntityMap, ...]:
-        return self._lookup._entities()
+        return self._read._entities()
 
     def _steps(self, context: Context) -> Steps[T]:
         # A cursor in the result is bound to the pattern, whose name only this plan has.
-        found = yield from self._lookup._replace(_pattern=self._pattern)._steps(context)
+        found = yield from self._read._replace(_pattern=self._pattern)._steps(context)
         if found is None:
-            name, key = self._entity.name, self._lookup._item_key()
+            name, key = self._entity.name, self._read._item_key()
             where = item_key(key, ", ") or self._shape().condition
             message = f"{name} ({where}): {NOT_FOUND}"
             raise NotFound(message, entity=name, key=key, current=None, reason=NOT_FOUND)
         return found
 
     def _shape(self) -> Shape:
-        return self._lookup._shape()
+        return self._read._shape()
 
 
-class Single(Lookup[E], Generic[E]):
+class Single(OptionalRead[E], Generic[E]):
     """One entity, or None."""
 
     def then(self, follow: Callable[[E], Plan[T]]) -> Then[E, T]:
@@ -77,7 +77,7 @@ class Single(Lookup[E], Generic[E]):
         return Then(self, follow)
 
 
-class Then(Lookup[tuple[E, T]], Generic[E, T]):
+class Then(OptionalRead[tuple[E, T]], Generic[E, T]):
     """An entity, and what follows from it."""
 
     def __init__(self, single: Single[E], follow: Callable[[E], Plan[T]]) -> None:
