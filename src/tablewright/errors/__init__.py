@@ -9,6 +9,7 @@
     │   ├── NotFound                        update, or_raise: the item does not exist
     │   ├── VersionConflict                 the item was written since this version was read
     │   ├── UniqueViolation                 another entity has this value
+    │   ├── InvalidTransition               the stored value may not change to the new one
     │   └── ConditionFailed                 a condition of the write is false
     ├── Contention                          other writers kept changing the item
     ├── InvalidCursor                       a cursor is damaged, or of another query or tenant
@@ -170,6 +171,17 @@ class UniqueViolation(WriteRejected):
 
 class ConditionFailed(WriteRejected):
     """A condition of the write is false, or it would change an immutable attribute."""
+
+
+class InvalidTransition(WriteRejected):
+    """The stored value of an attribute may not change to the new one.
+
+    `attribute` is its name, `state` the stored value, `wanted` the new one.
+    """
+
+    attribute: str = ""
+    state: Any = None
+    wanted: Any = None
 
 
 class Contention(TablewrightError):

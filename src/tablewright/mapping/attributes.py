@@ -10,6 +10,7 @@ from msgspec import Struct
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.pydantic_bridge import Check
+from tablewright.mapping.transitions import Transitions
 from tablewright.symbol import Symbol
 from tablewright.values import Value
 
@@ -36,6 +37,8 @@ class AttributeMap(Struct, frozen=True):
     is_key_only: bool = False
     #: Does not change after the entity was created.
     is_immutable: bool = False
+    #: The values that may follow each of its values; None if any may.
+    transitions: Transitions | None = None
     #: Its stored names in earlier versions of the design.
     renamed_from: tuple[str, ...] = ()
     #: What a migration gives to items without a readable value: a value, or a function of the item.

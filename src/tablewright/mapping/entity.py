@@ -76,6 +76,8 @@ class EntityMap:
         self.immutable = tuple(
             each for each in attributes.values() if each.is_immutable and not each.is_key_only
         )
+        #: Those that may only change to some values.
+        self.stateful = tuple(each for each in attributes.values() if each.transitions is not None)
         #: The keys in indexes, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
         roles = {attribute.role: attribute for attribute in attributes.values()}

@@ -15,7 +15,7 @@ which conditions and changes are written. On an instance it is the value.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import (
     TYPE_CHECKING,
@@ -198,6 +198,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         init: bool = True,
         key_only: bool = False,
         immutable: bool = False,
+        transitions: Mapping[Any, Iterable[Any]] | None = None,
         renamed_from: str | tuple[str, ...] = "",
         fill: Any = None,
         codec: Any = None,
@@ -215,6 +216,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.init = init
         self.key_only = key_only
         self.immutable = immutable
+        self.transitions = transitions
         self.renamed_from = renamed_from
         self.fill = fill
         self.codec = codec
@@ -324,6 +326,7 @@ class AttributeOptions(TypedDict, total=False):
     pad: int | None
     key_only: bool
     immutable: bool
+    transitions: Mapping[Any, Iterable[Any]]
     renamed_from: str | tuple[str, ...]
     fill: Any
     doc: str
@@ -356,6 +359,7 @@ def attr(
     pad: int | None = None,
     key_only: bool = False,
     immutable: bool = False,
+    transitions: Mapping[Any, Iterable[Any]] | None = None,
     renamed_from: str | tuple[str, ...] = "",
     fill: Any = None,
     codec: Any = None,
@@ -366,6 +370,8 @@ def attr(
     `name` is its name in the item, if it differs. `pad` is the number of digits of an int inside
     keys: with leading zeros, texts sort as numbers do. A `key_only` attribute is stored only inside
     keys, and parsed from them. An `immutable` one cannot change after the entity was created.
+    `transitions` lists the values that may follow each value: `{NEW: [PAID], PAID: [SHIPPED]}`. A
+    write that changes the stored value to another one raises InvalidTransition.
     `renamed_from` is the name under which earlier versions of the design stored it: without it,
     `tablewright diff` sees one attribute removed and another one added. If the entity is merged
     from several, it is a tuple with the name in each of them.
@@ -382,6 +388,7 @@ def attr(
         pad=pad,
         key_only=key_only,
         immutable=immutable,
+        transitions=transitions,
         renamed_from=renamed_from,
         fill=fill,
         codec=codec,

@@ -26,6 +26,7 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.pydantic_bridge import constraint_check, is_positive, member_check
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
+from tablewright.mapping.transitions import Transitions, read_transitions
 from tablewright.model.attribute import (
     MISSING,
     Attr,
@@ -126,6 +127,7 @@ class EntityDeclaration:
             raise DeclarationError(
                 f"{where}: {self.name} already has a {declared.role}(); remove one of them"
             )
+        transitions = _transitions(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
         check = constraint_check(kind, where)
@@ -138,16 +140,19 @@ class EntityDeclaration:
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
+            transitions=transitions,
             renamed_from=former_names(where, declared.renamed_from),
             fill=declared.fill,
             check=check,
             validate=attribute_check(name, kind, self.decorators, where) or check,
             validate_member=member_check(kind, where),
         )
-        given = {} if declared.default is MISSING else {"the default": declared.default}
+        given = [] if declared.default is MISSING else [("the default", declared.default)]
         if declared.fill is not None and not callable(declared.fill):
-            given["fill="] = declared.fill
-        for what, value in given.items():
+            given.append(("fill=", declared.fill))
+        states = () if transitions is None else transitions.after
+        given += [(f"{state!r} in transitions=", state) for state in states if state is not None]
+        for what, value in given:
             try:
                 self.maps[name].store(value)
             except InvalidValue as error:
@@ -418,6 +423,33 @@ def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
         raise DeclarationError(
             f"{where}: {declared.role}() needs Attr[{wanted.__name__}]; annotate it so"
         )
+
+
+def _transitions(declared: Attr[Any], conversion: Converter, where: str) -> Transitions | None:
+    """Return the transitions of an attribute, if it has any."""
+    if declared.transitions is None:
+        return None
+    where = f"{where}: attr(transitions=…)"
+    others = {
+        f"{declared.role}()": bool(declared.role),
+        "immutable=True": declared.immutable,
+        "key_only=True": declared.key_only,
+    }
+    for other, is_given in others.items():
+        if is_given:
+            raise DeclarationError(f"{where} and {other} exclude each other; leave one of them out")
+    try:
+        transitions = read_transitions(declared.transitions)
+    except (TypeError, AttributeError):
+        raise DeclarationError(
+            f"{where} lists the values that may follow each value: {{NEW: [PAID], PAID: []}}"
+        ) from None
+    default = declared.default
+    if default not in (MISSING, None, *transitions.after):
+        raise DeclarationError(f"{where} does not have the default, {default!r}; add it")
+    if None in transitions.after and not conversion.optional:
+        raise DeclarationError(f"{where} has None; annotate the attribute with … | None")
+    return transitions
 
 
 def _ttl(kind: Any, where: str) -> Converter:

@@ -12,6 +12,7 @@ nothing reads it back.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -34,6 +35,7 @@ def shown(value: Any) -> str:
     """Render an argument of a plan, or the expression that stands for it."""
     if isinstance(value, Expression):
         return f"{{{value}}}"
+    value = value.value if isinstance(value, Enum) else value
     return str(value) if isinstance(value, int) else repr(value)
 
 
@@ -150,6 +152,9 @@ def requirement(each: facts.Requirement) -> str:
             return f"{', '.join(names)} unchanged since the read"
         case facts.Unchanged(what, names):
             return f"{names[0] if what == 'version' else what} is unchanged since the read"
+        case facts.MayBecome(name, value, before):
+            followed = ", ".join(map(shown, before[1:]))
+            return f"{name} may become {shown(value)}" + f" (it is {followed})" * bool(followed)
         case facts.OfVersion(name, version):
             return f"{name} = {shown(version)}"
     return repr(each)

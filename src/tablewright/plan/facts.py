@@ -4,7 +4,8 @@
     how much it returns        Paging, AllPages, RootAndRows, Batches; of a write: Actions
     what it leaves out         conditions of the caller, OfTypes, InShards
     what a write sets          changes, index keys, EveryAttribute, Stamped, WrittenEvent
-    what a write requires      conditions of the caller, Exists, Absent, Unchanged, OfVersion
+    what a write requires      conditions of the caller, Exists, Absent, Unchanged, OfVersion,
+                               MayBecome
     what it costs              UnitRange
 
 The cost of a request depends on the sizes of the items, which the design does not know. So a plan
@@ -192,6 +193,15 @@ class Unchanged(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
+class MayBecome(Struct, frozen=True):
+    """The stored value of an attribute is one that the new value may follow."""
+
+    attribute: str
+    value: Any
+    #: The values that it may follow, itself first; empty if it is that of an argument.
+    before: tuple[Any, ...] = ()
+
+
 class OfVersion(Struct, frozen=True):
     """The item has a version."""
 
@@ -199,7 +209,7 @@ class OfVersion(Struct, frozen=True):
     version: Any
 
 
-Requirement: TypeAlias = Condition[Any] | Exists | Absent | Unchanged | OfVersion
+Requirement: TypeAlias = Condition[Any] | Exists | Absent | Unchanged | MayBecome | OfVersion
 
 
 def values_of(fact: object) -> tuple[Any, ...]:

@@ -13,11 +13,13 @@ The requirements are those that the shape of the write has, so `explain` shows w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from tablewright.errors import (
     ConditionFailed,
     DeclarationError,
+    InvalidTransition,
+    InvalidValue,
     NotFound,
     VersionConflict,
     WriteRejected,
@@ -25,14 +27,17 @@ from tablewright.errors import (
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
+from tablewright.plan.change import Change, Set
 from tablewright.plan.condition import Compare, Condition
-from tablewright.plan.explanation import item_key
+from tablewright.plan.explanation import item_key, shown
 from tablewright.plan.expressions import Placeholders, UpdateExpression
-from tablewright.plan.facts import Exists, OfVersion, Requirement, Unchanged
+from tablewright.plan.facts import Exists, MayBecome, OfVersion, Requirement, Unchanged
+from tablewright.symbol import Expression, Symbol
 from tablewright.values import Item, Value
 
 #: Attributes of a stored item as they were read, by their stored names; None for a missing one.
 StoredValues: TypeAlias = "dict[str, Value | None]"
+R = TypeVar("R", bound=WriteRejected)
 
 EXISTS = "it already exists"
 NOT_FOUND = "it does not exist"
@@ -93,6 +98,21 @@ class WriteExpressions:
             terms.append(term)
         if terms:
             self._conditions.append(self._if_exists(entity.table, terms))
+
+    def require_state(self, table: TableMap, state: FormerState, *, must_exist: bool) -> None:
+        """Require that a stored item has one of the values that a new value may follow."""
+        name = state.attribute.stored
+        terms = []
+        if len(state.values) > 1:
+            marks = ", ".join(map(self._marks.value, state.values))
+            terms = [f"{self._marks.name(name)} IN ({marks})"]
+        elif state.values:
+            terms = [self._equals(name, *state.values)]
+        if state.or_absent:
+            terms.append(self._equals(name, None))
+        elif not must_exist:
+            terms.append(self._equals(table.attributes[0], None))
+        self._conditions.append(terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})")
 
     def require_kind(self, entity: EntityMap, *, or_absent: bool = False) -> None:
         """Require that the stored item is of the kind of a variant; other entities have one."""
@@ -164,12 +184,16 @@ class Guard:
         self._version: Any = None
         #: What must be stored as it is here.
         self.unchanged: StoredValues = {}
+        #: What the stored values of attributes may be.
+        self._states: list[FormerState] = []
         self._conditions: list[Condition[Any]] = []
         for each in requirements:
             if isinstance(each, Condition):
                 self._conditions.append(each)
             elif isinstance(each, Exists):
                 self._must_exist = True
+            elif isinstance(each, MayBecome):
+                self._states.append(FormerState(entity, each))
             elif isinstance(each, OfVersion):
                 self._version = version = each.version
                 stored = entity.attributes[each.attribute].stored
@@ -193,6 +217,8 @@ class Guard:
             )
         if self._new is not None:
             made.require_immutable(self._entity, self._new)
+        for state in self._states:
+            made.require_state(self._entity.table, state, must_exist=must_exist)
         if self._conditions:
             made.require(self._conditions)
         return made
@@ -205,7 +231,7 @@ class Guard:
         error = self.rejected(item)
         if error is not None or stored_values(item, self.unchanged) != self.unchanged:
             return error
-        error = self._immutable_changed(item)
+        error = self._immutable_changed(item) or self._wrong_state(item)
         if error is not None:
             return error
         failed = [each for each in self._conditions if not each.matches(item or {})]
@@ -214,7 +240,7 @@ class Guard:
 
     def check(self, item: Item | None) -> Item:
         """Return an item that was read; raise the error if it cannot be written."""
-        error = self.rejected(item)
+        error = self.rejected(item) or self._wrong_state(item)
         if error is not None:
             raise error
         assert item is not None  # it is required to exist
@@ -251,8 +277,71 @@ class Guard:
                 return self._reject(ConditionFailed, item, reason)
         return None
 
-    def _reject(self, kind: type[WriteRejected], item: Item | None, reason: str) -> WriteRejected:
+    def _wrong_state(self, item: Item | None) -> WriteRejected | None:
+        """Return the error for an attribute whose stored value may not change to the new one."""
+        for state in self._states if item is not None else ():
+            attribute, stored = state.attribute, (item or {}).get(state.attribute.stored)
+            if state.accepts(stored):
+                continue
+            assert attribute.transitions is not None
+            now = (
+                self._entity.value_if_absent(attribute.name)
+                if stored is None
+                else attribute.converter.decode(stored)
+            )
+            after = attribute.transitions.after.get(now, ())
+            followers = f"{' or '.join(map(shown, after)) or 'no other value'} may follow it"
+            error = self._reject(
+                InvalidTransition,
+                item,
+                f"{attribute.name} is {shown(now)} and cannot become {shown(state.wanted)}; "
+                f"{followers}",
+            )
+            error.attribute, error.state, error.wanted = attribute.name, now, state.wanted
+            return error
+        return None
+
+    def _reject(self, kind: type[R], item: Item | None, reason: str) -> R:
         return rejection(kind, self._entity, self._key, item, reason)
+
+
+class FormerState:
+    """The stored values that an attribute may have before it becomes another one."""
+
+    def __init__(self, entity: EntityMap, change: MayBecome) -> None:
+        self.attribute = attribute = entity.attributes[change.attribute]
+        assert attribute.transitions is not None
+        self.wanted = change.value
+        absent = entity.value_if_absent(attribute.name) if attribute.may_be_absent else None
+        #: Whether an item without the attribute may get the value.
+        self.or_absent = absent in change.before or (
+            absent is None and None not in attribute.transitions.after
+        )
+        stored = (attribute.store(each) for each in change.before)
+        self.values = [each for each in stored if each is not None]
+
+    def accepts(self, stored: Value | None) -> bool:
+        """Return whether a stored value may change to the new one."""
+        return self.or_absent if stored is None else stored in self.values
+
+
+def may_become(attribute: AttributeMap, value: Any) -> MayBecome:
+    """Return what the stored value must be, if it becomes this value or that of an argument."""
+    assert attribute.transitions is not None
+    if isinstance(value, Expression):
+        return MayBecome(attribute.name, value)
+    return MayBecome(attribute.name, value, attribute.transitions.before(value))
+
+
+def check_transition(where: str, change: Change[Any]) -> None:
+    """Raise InvalidValue for a change to a value that can follow no other, or that is unknown."""
+    if not isinstance(change, Set) or len(change.operand.stored_path) > 1:
+        raise InvalidValue(f"{where} has transitions=; change it with set(…)")
+    assert change.attribute.transitions is not None
+    if isinstance(change.value, Symbol):
+        return
+    if len(change.attribute.transitions.before(change.value)) == 1:
+        raise InvalidValue(f"{where}: {shown(change.value)} follows no other value in transitions=")
 
 
 def _compared(entity: EntityMap, requirement: Unchanged, read: Item | None) -> list[str]:
@@ -288,9 +377,7 @@ def _all_of(terms: list[str]) -> str:
     return terms[0] if len(terms) == 1 else f"({' AND '.join(terms)})"
 
 
-def rejection(
-    kind: type[WriteRejected], entity: EntityMap, key: Item, item: Item | None, reason: str
-) -> WriteRejected:
+def rejection(kind: type[R], entity: EntityMap, key: Item, item: Item | None, reason: str) -> R:
     """Return the error for a rejected write: the entity, the key, the stored item, the reason."""
     current = None if item is None else entity.kind_of(item).decode(item)
     message = f"{entity.name} ({key_text(key)}): {reason}"

@@ -27,6 +27,7 @@ from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_e
 from tablewright.plan.writes.guard import (
     EXISTS,
     Guard,
+    may_become,
     of_another_kind,
     put_if_absent,
     rejection,
@@ -204,6 +205,9 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             guards.append(
                 facts.Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources)))
             )
+        guards += [
+            may_become(each, expressed(vars(self._instance)[each.name])) for each in entity.stateful
+        ]
         guards += self._conditions
         return guards
 

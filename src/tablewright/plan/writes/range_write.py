@@ -261,6 +261,7 @@ class UpdateRange(RangeWrite):
         new = prepared.effects[0].new or {}
         if self._is_same(row, new):
             return []
+        guard.check(row)
         own, *others = prepared.actions
         own.on_failure = always_retry
         return [own, *others]

@@ -278,6 +278,7 @@ def _check(write: Any) -> None:
         "unique values": bool(entity.uniques),
         "a history": bool(entity.histories),
         "immutable attributes": bool(entity.immutable) and isinstance(write, Put),
+        "transitions": bool(entity.stateful) and isinstance(write, Put),
     }
     for reason, holds in reasons.items():
         if holds:

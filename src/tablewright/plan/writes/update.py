@@ -62,6 +62,8 @@ from tablewright.plan.writes.guard import (
     Guard,
     WriteExpressions,
     all_unchanged,
+    check_transition,
+    may_become,
     refuse_base,
     rejection,
     stored_version,
@@ -170,6 +172,8 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
                     f"{name} is {how}, so an update cannot change it; delete the entity and create "
                     "another"
                 )
+            if change.attribute.transitions is not None:
+                check_transition(name, change)
             steps = tuple(change.operand.stored_path)
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
                 raise InvalidValue(f"{name} is changed twice in one update")
@@ -266,8 +270,16 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         # An instance may have values that were never stored; so those needed are guarded too.
         if needed and not self._depends_on_whole and (version is None or expected is not None):
             guards.append(facts.Unchanged("attributes", tuple(sorted(needed))))
-        guards += self._all_conditions()
+        guards += [*self._transitions(), *self._all_conditions()]
         return guards
+
+    def _transitions(self) -> list[facts.MayBecome]:
+        """Return what the changed attributes may have been before."""
+        return [
+            may_become(change.attribute, expressed(change.value))
+            for change in self._changes
+            if change.attribute.transitions is not None
+        ]
 
     @property
     def _version(self) -> Any:

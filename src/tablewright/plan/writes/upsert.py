@@ -226,7 +226,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         effect = self._effect(changes, None, audit)
         created, _ = self._created(changes, audit.at)
         fixed, guarded = self._index_attributes(created)
-        guard = self._guard_if_any(self._all_conditions())
+        guard = self._guard_if_any([*self._transitions(), *self._all_conditions()])
         expressions = guard.expressions()
         expressions.require_if_exists(entity.table, guarded)
         done = self._render(changes, created, expressions)
@@ -310,7 +310,11 @@ class Upsert(Update[E, E | None], Generic[E]):
             more_rows=len(affected.indexes),
             conditions=self._conditions,
             sets=[*self._sets(), *composed(others)],
-            requires=[*([Unchanged()] if self._reads else []), *self._all_conditions()],
+            requires=[
+                *([Unchanged()] if self._reads else []),
+                *self._transitions(),
+                *self._all_conditions(),
+            ],
             sides=self._side_shapes(),
             branches=["PutItem"] if self._reads else (),
         )
