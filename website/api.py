@@ -17,6 +17,7 @@ from website.project import ROOT
 MODULES = {
     "tablewright": "Declare tables, entities and patterns; open a database; write and read.",
     "tablewright.plans": "The types of plans: what patterns return and databases run.",
+    "tablewright.rules": "Rules that every write keeps.",
     "tablewright.formats": "Formats of key parts: how a value is written in a key.",
     "tablewright.database": "The types of databases.",
     "tablewright.streams": "Typed events of streams.",
@@ -42,6 +43,7 @@ GUIDES = (
     "docs/modelling/writes.md",
     "docs/modelling/transactions.md",
     "docs/modelling/integrity.md",
+    "docs/modelling/rules.md",
     "docs/modelling/patterns.md",
     "docs/modelling/verifying.md",
     "docs/modelling/tenancy.md",

@@ -24,6 +24,7 @@ SECTIONS: dict[str, list[str]] = {
         "modelling/writes.md",
         "modelling/transactions.md",
         "modelling/integrity.md",
+        "modelling/rules.md",
         "modelling/patterns.md",
         "modelling/verifying.md",
         "modelling/tenancy.md",

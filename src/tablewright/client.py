@@ -59,6 +59,7 @@ _ERRORS: dict[str, type[TablewrightError]] = {
     "not_found": errors.NotFound,
     "already_exists": errors.AlreadyExists,
     "unique_violation": errors.UniqueViolation,
+    "invalid_transition": errors.InvalidTransition,
     "condition_failed": errors.ConditionFailed,
     "version_conflict": errors.VersionConflict,
     "precondition_failed": errors.VersionConflict,

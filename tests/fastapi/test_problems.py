@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from httpx2 import Response
 
 from tablewright import Engine
+from tablewright.client import _ERRORS as CLIENT_ERRORS
 from tablewright.errors import (
     Contention,
     EndpointUnavailable,
@@ -24,6 +25,7 @@ from tablewright.errors import (
     UniqueNotReady,
     UnreadableItem,
     ValidationException,
+    WriteRejected,
 )
 from tablewright.fastapi import Problem, add_exception_handlers
 from tablewright.server import serving
@@ -93,6 +95,21 @@ def test_a_false_condition_is_409(client: TestClient) -> None:
     client.post("/issues/1/close").raise_for_status()
     body = problem_of(client.post("/issues/1/close"))
     assert (body["status"], body["code"]) == (409, "condition_failed")
+
+
+@pytest.mark.parametrize("kind", WriteRejected.__subclasses__())
+def test_every_rejected_write_is_a_problem_with_a_code(kind: type[WriteRejected]) -> None:
+    app = FastAPI()
+    add_exception_handlers(app)
+
+    @app.get("/")
+    def reject() -> None:
+        raise kind("leak", entity="Issue", key={}, current=None)
+
+    with TestClient(app) as client:
+        body = problem_of(client.get("/"))
+    assert body["status"] in (404, 409)
+    assert kind in CLIENT_ERRORS[body["code"]].__mro__
 
 
 def test_another_version_is_412(client: TestClient) -> None:

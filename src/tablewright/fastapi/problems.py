@@ -41,6 +41,7 @@ from tablewright.errors import (
     EndpointUnavailable,
     IndexNotReady,
     InvalidCursor,
+    InvalidTransition,
     InvalidValue,
     NotFound,
     ServiceUnavailable,
@@ -112,6 +113,11 @@ _PROBLEMS: dict[type[TablewrightError], tuple[int, str, str]] = {
     TenantViolation: (404, "not_found", "It does not exist."),
     AlreadyExists: (409, "already_exists", "The {entity} already exists."),
     UniqueViolation: (409, "unique_violation", "Another {entity} has the same {attributes}."),
+    InvalidTransition: (
+        409,
+        "invalid_transition",
+        "The {attribute} of the {entity} cannot change to this value now.",
+    ),
     ConditionFailed: (
         409,
         "condition_failed",
@@ -153,6 +159,7 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
         status, code = 412, "precondition_failed"
     detail = detail.format(
         entity=getattr(error, "entity", ""),
+        attribute=getattr(error, "attribute", ""),
         attributes=", ".join(getattr(error, "attributes", ())),
     )
     if error.maybe_applied:

@@ -18,6 +18,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.explanation import all_conditions
 from tablewright.plan.shape import Shape
 from tablewright.presentation.erd import Erd, mermaid
+from tablewright.presentation.states import States, mermaid_states
 
 
 class Code(str):
@@ -107,7 +108,13 @@ class KeyMapDiagram(Struct, frozen=True):
     table: TableMap
 
 
-Block: TypeAlias = Heading | Prose | Verbatim | Chart | ErdDiagram | KeyMapDiagram
+class StateDiagram(Struct, frozen=True):
+    """The values of an attribute, and which may follow which."""
+
+    states: States
+
+
+Block: TypeAlias = Heading | Prose | Verbatim | Chart | ErdDiagram | KeyMapDiagram | StateDiagram
 
 
 def docstring_blocks(text: str) -> Iterator[Block]:
@@ -144,6 +151,8 @@ def _markdown(block: Block) -> str:
             return f"```mermaid\n{mermaid(erd)}\n```"
         case KeyMapDiagram(table):
             return f"```mermaid\n{_key_map(table)}\n```"
+        case StateDiagram(states):
+            return f"```mermaid\n{mermaid_states(states)}\n```"
 
 
 def _markdown_table(chart: Chart) -> str:

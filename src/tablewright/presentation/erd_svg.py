@@ -1,5 +1,7 @@
 """The entity-relationship diagram as SVG: boxes in columns, relations as lines between them.
 
+A diagram of states (`states.py`) is drawn in the same way, with arrows.
+
 Lines run at right angles. Those between two columns use one lane each, left of their labels, so
 neither covers the other. Entities without relations are in rows below.
 
@@ -9,7 +11,8 @@ unknown. The averages are those of wide fonts, so a text that fits here also fit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 from unicodedata import combining, east_asian_width
 
 from msgspec import Struct
@@ -61,6 +64,11 @@ class _Box(Struct):
 
 def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
     """Return the diagram; `ident` must be unique on the page."""
+    return network_svg(erd, title, _describe(erd), ident, _draw_counts)
+
+
+def network_svg(erd: Erd, title: str, description: str, ident: str, draw_ends: DrawEnds) -> Markup:
+    """Return boxes with lines between them; `draw_ends` draws the two ends of each line."""
     hues = {node.name: hue(position) for position, node in enumerate(erd.nodes)}
     relations = [each for each in erd.relations if each.source != each.target]
     loops = [each for each in erd.relations if each.source == each.target]
@@ -74,10 +82,10 @@ def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
         [(each.source, each.target) for each in relations],
     )
     drawing = _Drawing(boxes, relations, placed)
-    lines = list(drawing.draw_relations())
+    lines = list(drawing.draw_relations(draw_ends))
     size = _place_shelf([box for name, box in boxes.items() if name not in related], drawing.size)
     drawn = [mark for box in boxes.values() for mark in _draw_box(box)]
-    return image([*lines, *drawn], size, title, _describe(erd), ident)
+    return image([*lines, *drawn], size, title, description, ident)
 
 
 def _describe(erd: Erd) -> str:
@@ -99,11 +107,12 @@ def _box(node: Node, hues: dict[str, str], loops: list[str]) -> _Box:
     lines = [_line(each, hues.get(each.owner, "")) for each in node.attributes]
     name = max((width(each, 12) for line in lines for each in line.name), default=0)
     kind = max((width(each, 11) for line in lines for each in line.kind), default=0)
-    marks = max((width(line.marks, 9, 0.75) for line in lines), default=0)
-    heading = max(width(line, 13, SANS) for line in title)
-    inner = max(marks + 8 + name + 20 + kind, heading, 120)
+    marks = max((width(line.marks, 9, CAPITALS) for line in lines), default=0)
+    heading = max(width(line, 13, CAPITALS) for line in title)
+    inner = max(marks + 8 + name + 20 + kind, heading, 120) if lines else heading
     labels = wrap(", ".join(loops), inner - 60, 11, SANS) if loops else []
-    height = CAP + ROW * (len(title) - 1) + sum(line.height for line in lines) + PAD
+    height = CAP + ROW * (len(title) - 1) + sum(line.height for line in lines)
+    height += PAD if lines else 0
     return _Box(title, lines, hues[node.name], labels, inner + 2 * PAD, height)
 
 
@@ -118,11 +127,12 @@ def _line(attribute: Attribute, color: str) -> _Line:
 
 def _draw_box(box: _Box) -> Iterator[Markup]:
     cap = CAP + ROW * (len(box.title) - 1)
-    marks = max((width(line.marks, 9, 0.75) for line in box.lines), default=0)
+    marked = cap if box.lines else box.height
+    marks = max((width(line.marks, 9, CAPITALS) for line in box.lines), default=0)
     left, right = box.x + PAD, box.x + box.width - PAD
     drawn = [
         rectangle(box.x, box.y, box.width, box.height, "box", 6),
-        rectangle(box.x + 1, box.y + 1, box.width - 2, cap - 2, "cap", 5),
+        rectangle(box.x + 1, box.y + 1, box.width - 2, marked - 2, "cap", 5),
         *(text(line, left, box.y + 19 + ROW * n, "name") for n, line in enumerate(box.title)),
     ]
     y = box.y + cap + 4
@@ -270,19 +280,17 @@ class _Drawing:
             hop.end_x = lane + max(labels) + 32
         return leaving[0].end_x
 
-    def draw_relations(self) -> Iterator[Markup]:
+    def draw_relations(self, draw_ends: DrawEnds) -> Iterator[Markup]:
         """Draw each relation with its ends and its label."""
         for chain, hops in zip(self._placed.chains, self._hops, strict=True):
             steps = "".join(f"H{hop.lane_x:.1f}V{hop.end_y:.1f}H{hop.end_x:.1f}" for hop in hops)
             left, right = (hops[0].start_x, hops[0].start_y), (hops[-1].end_x, hops[-1].end_y)
             yield path(f"M{left[0]:.1f} {left[1]:.1f}{steps}", "relation")
-            many = self._relations[chain.edge].many
+            relation = self._relations[chain.edge]
             if chain.is_reversed:
-                yield _draw_one(right, -1)
-                yield from _draw_other(left, 1, many=many)
+                yield from draw_ends(relation, End(right, -1), End(left, 1))
             else:
-                yield _draw_one(left, 1)
-                yield from _draw_other(right, -1, many=many)
+                yield from draw_ends(relation, End(left, 1), End(right, -1))
             for n, line in enumerate(reversed(self._labels[chain.edge])):
                 yield text(line, right[0] - 24, right[1] - 5 - LABEL * n, "label")
 
@@ -292,24 +300,38 @@ def _snap(start: float, end: float) -> float:
     return end if abs(start - end) < STEP / 2 else start
 
 
-def _draw_one(point: tuple[float, float], direction: int) -> Markup:
-    """Draw the end of a relation that is exactly one."""
-    (x, y), step = point, 4 * direction
-    return path(f"M{x + step:.1f} {y - 5:.1f}v10M{x + 2 * step:.1f} {y - 5:.1f}v10", "relation")
+class End(Struct, frozen=True):
+    """Where a line meets a box, and the direction away from the box: 1 is right."""
+
+    point: tuple[float, float]
+    direction: int
 
 
-def _draw_other(point: tuple[float, float], direction: int, *, many: bool) -> Iterator[Markup]:
-    """Draw the end of a relation that is zero or more, or zero or one."""
-    (x, y), far = point, 12 * direction
+#: Draws the two ends of a relation: at its source, and at its target.
+DrawEnds: TypeAlias = Callable[[Relation, End, End], Iterator[Markup]]
+
+
+def _draw_counts(relation: Relation, source: End, target: End) -> Iterator[Markup]:
+    """Draw exactly one at the source, and zero or one, or zero or more, at the target."""
+    (x, y), step = source.point, 4 * source.direction
+    yield path(f"M{x + step:.1f} {y - 5:.1f}v10M{x + 2 * step:.1f} {y - 5:.1f}v10", "relation")
+    (x, y), far = target.point, 12 * target.direction
     foot = f"M{x + far:.1f} {y:.1f}L{x:.1f} {y - 6:.1f}M{x + far:.1f} {y:.1f}L{x:.1f} {y + 6:.1f}"
     tick = f"M{x + far / 2:.1f} {y - 5:.1f}v10"
-    yield path(foot if many else tick, "relation")
-    yield element("circle", cx=x + far + 4 * direction, cy=y, r=4, class_="zero")
+    yield path(foot if relation.many else tick, "relation")
+    yield element("circle", cx=x + far + 4 * target.direction, cy=y, r=4, class_="zero")
+
+
+def draw_arrow(_: Relation, source: End, target: End) -> Iterator[Markup]:
+    """Draw the head of an arrow at the target."""
+    (x, y), far = target.point, 9 * target.direction
+    yield path(f"M{x + far:.1f} {y - 5:.1f}L{x:.1f} {y:.1f}L{x + far:.1f} {y + 5:.1f}", "relation")
 
 
 #: Average widths of a character, in units of the font size.
 MONO = 0.61
 SANS = 0.6
+CAPITALS = 0.75
 _WIDE = 1.1
 
 

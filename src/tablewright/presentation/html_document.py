@@ -36,12 +36,14 @@ from tablewright.presentation.blocks import (
     PatternCell,
     Plain,
     Prose,
+    StateDiagram,
     Verbatim,
 )
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.erd import RELATION_COLUMNS, Erd
 from tablewright.presentation.erd_svg import erd_svg
 from tablewright.presentation.key_map import key_map, legend
+from tablewright.presentation.states import states_svg
 from tablewright.presentation.style import attribute_hue, chip, stylesheet
 from tablewright.symbol import Argument, AttributeOf, Expression, MemberOf, parts_of
 from tablewright.values import Value
@@ -111,6 +113,8 @@ def _block(block: Block, number: int, links: Links) -> Markup:
         case KeyMapDiagram(table):
             title = f"Keys of each entity in the table {table.name} and its indexes"
             return join([legend(table), _scroll(key_map(table, links), title)])
+        case StateDiagram(states):
+            return _scroll(states_svg(states, f"states{number}"), states.title)
 
 
 def _scroll(content: Markup, label: str) -> Markup:

@@ -25,11 +25,13 @@ from tablewright.presentation.blocks import (
     KeyMapDiagram,
     Plain,
     Prose,
+    StateDiagram,
     docstring_blocks,
     markdown,
 )
 from tablewright.presentation.erd import erd
 from tablewright.presentation.html_document import page
+from tablewright.presentation.states import states_of
 from tablewright.publish import charts
 from tablewright.publish.advice import advise
 from tablewright.values import Item
@@ -140,6 +142,11 @@ def _table_blocks(
     yield charts.entity_chart(table)
     yield from map(Prose, charts.delimiter_notes(table))
     yield Prose(charts.entity_notes(table))
+    for states in (states for entity in table.entities for states in states_of(entity)):
+        yield Prose(
+            f"{states.title} (`InvalidTransition` is raised for a change that has no arrow):"
+        )
+        yield StateDiagram(states)
     if declared.__tenancy__ is not None:
         yield from _tenancy(declared.__tenancy__)
     if patterns:

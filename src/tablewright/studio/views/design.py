@@ -13,10 +13,19 @@ from tablewright.cost import CostReport, PatternCost, PatternUnits
 from tablewright.cost.report import units_of
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.model.pattern import AccessPattern
-from tablewright.presentation.blocks import Block, Cell, Chart, ErdDiagram, KeyMapDiagram, Links
+from tablewright.presentation.blocks import (
+    Block,
+    Cell,
+    Chart,
+    ErdDiagram,
+    KeyMapDiagram,
+    Links,
+    StateDiagram,
+)
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.erd import erd
 from tablewright.presentation.html_document import chart_table, rendered
+from tablewright.presentation.states import states_of
 from tablewright.presentation.values import plural
 from tablewright.publish import document, html_document
 from tablewright.publish.advice import Finding
@@ -99,6 +108,8 @@ def show(workspace: Workspace, _: WebRequest) -> WebPage:
     for table in (table.__table__ for table in design.tables):
         shown[f"Keys of {table.name}"] = KeyMapDiagram(table)
         shown[f"Entities of {table.name}"] = ErdDiagram(table.name, erd(table.entities))
+        for states in (states for entity in table.entities for states in states_of(entity)):
+            shown[states.title] = StateDiagram(states)
     drawn = rendered(list(shown.values()), LINKS)
     content = [_head(design, "/design")]
     content += [panel(title, each) for title, each in zip(shown, drawn, strict=True)]
