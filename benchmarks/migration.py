@@ -27,7 +27,7 @@ from benchmarks.http import server
 from benchmarks.measure import Context, Figure, judged
 from tablewright import GSI, Attr, Entity, Table, attr, connect, index, key, migrations
 from tablewright.engine import Engine
-from tablewright.transport import open_target
+from tablewright.transport.targets import open_target
 from tablewright.values import Item
 
 NAME = "bench_orders"

@@ -56,6 +56,21 @@ def test_importing_the_package_imports_no_other_module_of_it() -> None:
     assert {name for name in loaded if name.startswith("tablewright.")} == set()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from tablewright import Entity, Table, access_pattern, attr, create, key, transact",
+        "import tablewright.designs.commerce",
+    ],
+    ids=["model", "design"],
+)
+def test_a_design_imports_no_target(statement: str) -> None:
+    loaded = loaded_after(statement)
+    targets = {"tablewright.engine", "tablewright.storage", "tablewright.transport.remote"}
+    others = {"asyncio", "httptools", "ssl", "tablewright.cli", "tablewright.policy"}
+    assert loaded & (targets | others) == set()
+
+
 def test_using_an_engine_brings_in_nothing_heavy() -> None:
     use = "from tablewright import Engine; Engine(':memory:').call('ListTables')"
     assert loaded_after(use) & (HEAVY | NETWORK | RARE) == set()

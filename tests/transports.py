@@ -10,7 +10,8 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import ValidationException
-from tablewright.transport import Local, Response, Transport
+from tablewright.transport import Response, Transport
+from tablewright.transport.targets import Local
 
 WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems")
 

@@ -7,7 +7,6 @@ Upper and lower case, and underscores, do not count: `customerId` is close to `c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 #: difflib's default.
 CUTOFF = 0.6
@@ -15,6 +14,8 @@ CUTOFF = 0.6
 
 def closest(word: object, words: Iterable[str], *, cutoff: float = CUTOFF) -> str | None:
     """Return the word that is most similar; None if no similarity reaches `cutoff` (0 to 1)."""
+    from difflib import get_close_matches  # errors only
+
     known = {_plain(each): each for each in words}
     matches = get_close_matches(_plain(word), known, n=1, cutoff=cutoff)
     return known[matches[0]] if matches else None

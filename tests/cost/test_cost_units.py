@@ -35,7 +35,8 @@ from tablewright.errors import DeclarationError, WriteRejected
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.table import Project
-from tablewright.transport import Local, Response, Transport
+from tablewright.transport import Response, Transport
+from tablewright.transport.targets import Local
 from tablewright.values import Item
 from tablewright.verify import Design, verify
 from tablewright.verify.trace import ItemReader, Recorder

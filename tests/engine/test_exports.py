@@ -25,7 +25,7 @@ from tablewright.errors import (
 from tablewright.server import serving
 from tablewright.transfer import load
 from tablewright.transfer.dumpfile import find_dumps
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tests.engine.clock import Clock, stopped_clock
 from tests.engine.database import Json, item, table_request
 from tests.server.http import sdk_client

@@ -19,7 +19,7 @@ import pytest
 from tablewright import Attr, Entity, Table, attr, connect, connect_async, key, put, ttl
 from tablewright.engine import Engine
 from tablewright.engine.expiry import Sweeper, _sweep
-from tablewright.transport import open_target
+from tablewright.transport.targets import open_target
 from tests.engine.database import item, table_request
 from tests.engine.streaming import read_stream
 

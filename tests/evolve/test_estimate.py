@@ -16,7 +16,8 @@ from tablewright.evolve import ChangeCost, Workload
 from tablewright.evolve.estimate import TableLoad, estimate
 from tablewright.plan.plan import Context
 from tablewright.plans import backfill
-from tablewright.transport import Response, open_target
+from tablewright.transport import Response
+from tablewright.transport.targets import open_target
 from tests.evolve.designs import ANOTHER_KEY, SECOND_INDEX, UNIQUE, described, design, load_text
 
 ITEMS = 30

@@ -22,7 +22,7 @@ from tablewright import (
 from tablewright.cost import load_prices
 from tablewright.evolve.estimate import TableLoad, Workload, estimate_step
 from tablewright.migrations import MigrationProgress
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.transport.transport import Response
 
 ITEMS = 120

@@ -15,7 +15,7 @@ from tablewright.infer import Sample, infer_design, read_sample, write_module
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 from tablewright.verify.seeding import load_sample

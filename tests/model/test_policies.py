@@ -29,7 +29,7 @@ from tablewright import (
 )
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
-from tablewright.transport import Remote
+from tablewright.transport.remote import Remote
 
 
 class Clinic(Table, name="clinic", pk="pk", sk="sk"):

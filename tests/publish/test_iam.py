@@ -46,7 +46,7 @@ from tablewright.publish.iam import (
 )
 from tablewright.publish.iam.policies import grants
 from tablewright.publish.infrastructure import create_table_requests
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.verify import Design, verify
 from tests import commands
 

@@ -25,7 +25,7 @@ from tablewright import (
 from tablewright.errors import AccessDeniedException
 from tablewright.policy import Principal
 from tablewright.publish.iam.policies import MIGRATING, AwsAccount, as_policy, as_statement
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 
 
 class AgentFields(Entity):

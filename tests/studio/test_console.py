@@ -17,7 +17,7 @@ from tablewright.partiql.printing import format_value
 from tablewright.server import serving
 from tablewright.studio.target.statements import preview, similar_patterns
 from tablewright.studio.workspace import ReadOnly, ReadOnlyTarget, Workspace
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.verify import Design
 from tests.studio.conftest import HOSTILE, Browser, Open, create_table
 

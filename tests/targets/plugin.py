@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.transport import Local, open_target
 from tablewright.transport.remote import Remote
+from tablewright.transport.targets import Local, open_target
 from tests.targets.servers import remote, running
 from tests.targets.skips import reason
 from tests.targets.spaces import Names, Space

@@ -16,7 +16,8 @@ import msgspec
 
 from benchmarks.processes import REGION
 from tablewright.errors import DynamoDBError, ResourceNotFoundException
-from tablewright.transport import Remote, Response
+from tablewright.transport import Response
+from tablewright.transport.remote import Remote
 from tests.targets.servers import SERVERS
 
 

@@ -39,7 +39,8 @@ from tablewright.transfer import (
     sending,
 )
 from tablewright.transfer.dumpfile import find_dumps
-from tablewright.transport import Local, Transport
+from tablewright.transport import Transport
+from tablewright.transport.targets import Local
 from tablewright.transport.transport import UnknownFault
 from tablewright.values import Item
 from tests.encoding.strategies import items

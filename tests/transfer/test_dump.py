@@ -19,7 +19,7 @@ from tablewright.errors import TableMismatch, TableNotFound, TransferRefused, Va
 from tablewright.server import serving
 from tablewright.transfer import Checksum, dump, dump_all, load, open_target
 from tablewright.transfer.dumpfile import Dump, DumpData, find_dumps, read_rows
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.values import Item
 from tablewright.wire.lines import encode_lines
 from tests.encoding.strategies import items

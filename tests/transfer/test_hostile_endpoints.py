@@ -13,7 +13,7 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import EndpointUnavailable, TablewrightError
 from tablewright.transfer import TransferRefused, copy, dump_all
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tests.transfer.tables import PLAIN, fill, things
 from tests.transports import InterceptingTransport
 

@@ -14,7 +14,7 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.transfer import TransferRefused, TransferState, dump, load, rows
 from tablewright.transfer.dumpfile import find_dumps, manifest_path, read_rows
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.wire.lines import MAX_BLANK_LINES, MAX_LINE, encode_lines
 from tests.transfer.tables import PLAIN, compared, fill, held, thing, things
 

@@ -15,7 +15,7 @@ from tablewright.engine import Engine
 from tablewright.errors import TransferRefused
 from tablewright.transfer import TransferState, copy, dump, load, state
 from tablewright.transfer.dumpfile import find_dumps
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tests.transfer.tables import PLAIN, compared, fill, held, things, things_in
 from tests.transports import InterceptingTransport
 

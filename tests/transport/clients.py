@@ -10,7 +10,8 @@ from tablewright.backoff import Backoff
 from tablewright.database import AsyncDatabase, Database
 from tablewright.plan.plan import Context, Plan
 from tablewright.sigv4 import SigningCredentials
-from tablewright.transport import Remote, Response, retry
+from tablewright.transport import Response, retry
+from tablewright.transport.remote import Remote
 
 T = TypeVar("T")
 

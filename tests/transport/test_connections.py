@@ -15,8 +15,8 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import EndpointUnavailable, StoreClosed
 from tablewright.server import serving
-from tablewright.transport import Remote, Response
-from tablewright.transport.remote import MAX_POOLED
+from tablewright.transport import Response
+from tablewright.transport.remote import MAX_POOLED, Remote
 from tests.storage.forks import in_child
 from tests.transport import proxy as steps
 from tests.transport.clients import remote

@@ -11,7 +11,6 @@ import pytest
 from tablewright import Attr, Entity, Table, attr, connect, key
 from tablewright.errors import EndpointUnavailable, InvalidValue
 from tablewright.sigv4 import SigningCredentials
-from tablewright.transport import Local, Remote, open_target
 from tablewright.transport.credentials import (
     PLACEHOLDER,
     aws_credentials,
@@ -19,6 +18,8 @@ from tablewright.transport.credentials import (
     default_region,
     endpoint_credentials,
 )
+from tablewright.transport.remote import Remote
+from tablewright.transport.targets import Local, open_target
 from tests.transport.clients import remote
 from tests.transport.proxy import Proxy
 

@@ -11,7 +11,7 @@ from benchmarks.peers.libraries import sample
 from benchmarks.peers.libraries.tablewright_orders import entities
 from tablewright import connect
 from tablewright.designs.commerce import Commerce, create_order_with_items
-from tablewright.transport import open_target
+from tablewright.transport.targets import open_target
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 

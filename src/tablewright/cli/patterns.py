@@ -166,7 +166,7 @@ def open_database(
     from tablewright.errors import TableNotFound
     from tablewright.model.databases.connecting import CURSOR_SECRET as VARIABLE
     from tablewright.transfer import open_source
-    from tablewright.transport import Local
+    from tablewright.transport.targets import Local
     from tablewright.verify import seed
 
     events: list[RequestEvent] = []

@@ -16,10 +16,8 @@ migration changes the items.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -292,6 +290,8 @@ def _perform(
         if step.threads == 1:
             step.results = [run(each, context, send, whole) for each in step.plans]
         else:
+            from concurrent.futures import ThreadPoolExecutor  # brings in logging
+
             with ThreadPoolExecutor(step.threads) as pool:
                 step.results = list(
                     pool.map(lambda each: run(each, context, send, whole), step.plans)
@@ -333,9 +333,13 @@ async def _perform_async(
     step: AnyRequest | Wait | Together[Any], context: Context, send: SendAsync, whole: Plan[Any]
 ) -> bytes:
     if type(step) is Wait:
+        import asyncio  # slow to import, and imported already in an event loop
+
         await asyncio.sleep(step.seconds)
         return b""
     if isinstance(step, Together):
+        import asyncio
+
         running = [run_async(each, context, send, whole) for each in step.plans]
         results = await asyncio.gather(*running, return_exceptions=True)
         for result in results:  # all have ended: nothing runs on behind the caller

@@ -46,7 +46,9 @@ from tablewright.plan.plan import Context, Plan
 from tablewright.publish.advice import Finding, advise
 from tablewright.studio.target.inferring import Inference, infer_table
 from tablewright.table_description import TableDescription, read_table
-from tablewright.transport import Local, Remote, Response, Transport, open_target
+from tablewright.transport import Response, Transport
+from tablewright.transport.remote import Remote
+from tablewright.transport.targets import Local, open_target
 from tablewright.verify import Design, Trace, trace
 from tablewright.wire.operations import OPERATIONS, Access, may_change, touches
 from tablewright.wire.touches import Unclear

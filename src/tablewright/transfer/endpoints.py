@@ -13,11 +13,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tablewright import transport
 from tablewright.errors import TableNotFound, TransferRefused
 from tablewright.hints import did_you_mean_or_list
 from tablewright.transfer.sending import send_request
-from tablewright.transport import Transport
+from tablewright.transport import Transport, targets
 from tablewright.wire.constraints import NAME_PATTERN
 
 #: An endpoint that lists more tables is broken; DynamoDB's limit is 10,000 in a region.
@@ -36,7 +35,7 @@ def open_source(text: str) -> Iterator[Transport]:
             )
         if not file.stat().st_size:
             raise TransferRefused(f"{text}: the file is empty")
-    with closing(transport.open_target(text)) as opened:
+    with closing(targets.open_target(text)) as opened:
         yield opened
 
 
@@ -55,7 +54,7 @@ def open_or_create(text: str) -> Iterator[Transport]:
     """Open a target; a missing file is created, and removed if it has no tables at the end."""
     is_new = is_file_target(text) and not Path(text).exists()
     is_unused = False
-    opened = transport.open_target(text)
+    opened = targets.open_target(text)
     try:
         try:
             yield opened

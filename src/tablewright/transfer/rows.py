@@ -25,7 +25,8 @@ from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.transfer.endpoints import shorten
 from tablewright.transfer.sending import send_request, wait_for_capacity
-from tablewright.transport import Local, Transport
+from tablewright.transport import Transport
+from tablewright.transport.targets import Local
 from tablewright.values import Item
 from tablewright.wire.values import read_values, read_whole_item
 

@@ -34,8 +34,9 @@ from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import create
 from tablewright.transfer.endpoints import open_or_create
 from tablewright.transfer.sending import run_steps
-from tablewright.transport import Transport, open_target
+from tablewright.transport import Transport
 from tablewright.transport.tables import describe_table, wait_until_active
+from tablewright.transport.targets import open_target
 from tablewright.verify.contents import Scanner
 from tablewright.verify.design import Design, describe_failure
 

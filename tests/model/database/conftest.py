@@ -8,7 +8,7 @@ import pytest
 
 from tablewright import connect
 from tablewright.database import Database
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tests.model.database.shop import Ledger, Shop, engine_of
 
 

@@ -22,7 +22,7 @@ from tablewright import (
     version,
 )
 from tablewright.formats import epoch_seconds
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 
 
 class Shop(Table, name="shop", pk="pk", sk="sk", type_attribute="kind"):

@@ -16,7 +16,8 @@ from tablewright.database import Database
 from tablewright.errors import AlreadyExists, ResourceInUseException
 from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tests.model.database.shop import Account, Ledger, Shop, engine_of, items, ttl_of
 
 ROOT = Path(__file__).parents[3]

@@ -31,7 +31,8 @@ from tablewright.plan.backfill.index_record import begin_record
 from tablewright.plan.plan import Context, Plan, Steps, Unready, run
 from tablewright.plans import backfill
 from tablewright.server import serving
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tablewright.values import Item
 from tests.new_table import new_indexed_table
 

@@ -13,7 +13,8 @@ from tablewright.engine import maintenance
 from tablewright.errors import TableMismatch, TableNotFound
 from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
-from tablewright.transport import Local, Response, tables
+from tablewright.transport import Response, tables
+from tablewright.transport.targets import Local
 from tests.model.database.shop import Ledger, Shop, described, shelf
 
 

@@ -36,7 +36,8 @@ from tablewright.plan.plan import Context, run
 from tablewright.plans import BackfillProgress, Plan, backfill
 from tablewright.policy import as_principal
 from tablewright.server import serving
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tablewright.verify import compare_stored
 from tests import commands
 

@@ -35,7 +35,8 @@ from tablewright.plan.plan import Context, run
 from tablewright.publish.infrastructure import cloudformation
 from tablewright.server import serving
 from tablewright.templates import create_tables, read_tables
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tests import commands
 
 DESIGN = """

@@ -32,7 +32,8 @@ from tablewright.errors import LimitExceededException, TableMismatch
 from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.server import serving
-from tablewright.transport import Local, Response, tables
+from tablewright.transport import Response, tables
+from tablewright.transport.targets import Local
 from tests.model.database.shop import described, ttl_of
 from tests.new_table import new_table
 

@@ -27,7 +27,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.ids import KSUID, ULID
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 
 
 class Status(Enum):

@@ -32,7 +32,7 @@ from tablewright.database import Database
 from tablewright.formats import descending
 from tablewright.infer import infer_design, read_sample, write_module
 from tablewright.server import serving
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tablewright.verify import compare_stored
 from tests.infer.inferred import import_source, item
 from tests.model.declaring.declarations import raw

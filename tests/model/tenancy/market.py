@@ -36,7 +36,7 @@ from tablewright import (
 )
 from tablewright.ids import ULID
 from tablewright.plans import Plan
-from tablewright.transport import Local
+from tablewright.transport.targets import Local
 from tests.transports import RecordingLocal
 
 

@@ -23,7 +23,8 @@ from tablewright import (
 )
 from tablewright.errors import MigrationRefused
 from tablewright.model.databases.database import Database
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tests.transports import RecordingTransport
 
 

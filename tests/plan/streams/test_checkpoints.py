@@ -10,7 +10,8 @@ import pytest
 
 from tablewright import Engine, connect, put
 from tablewright.errors import InvalidCursor
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tests.plan.streams.test_events import Order, Shop
 from tests.transports import RecordingLocal
 

@@ -52,7 +52,7 @@ from tablewright.streams import (
     parse_stream,
     stream_handler,
 )
-from tablewright.transport import Remote
+from tablewright.transport.remote import Remote
 from tests.things import NamedEntity, Thing, Things
 
 CREDENTIALS = SigningCredentials("key", "secret")

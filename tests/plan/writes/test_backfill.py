@@ -22,7 +22,8 @@ from tablewright.mapping.item_kind import record_key
 from tablewright.plan.backfill import throttling
 from tablewright.plan.plan import run
 from tablewright.plans import Backfill, BackfillProgress, backfill
-from tablewright.transport import Local, Response
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 
 
 class Early(Table, name="things"):

@@ -13,7 +13,7 @@ from tablewright.backoff import Backoff
 from tablewright.engine import Engine
 from tablewright.errors import Contention
 from tablewright.server import serving
-from tablewright.transport import Remote
+from tablewright.transport.remote import Remote
 from tests.plan.writes.update.orders import Orders, Task
 from tests.transports import DelayedTransport, InterferingTransport
 

@@ -27,7 +27,8 @@ from tablewright.plan.plan import Context
 from tablewright.plan.request_events import Observer
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
-from tablewright.transport import Local, Remote, open_target
+from tablewright.transport.remote import Remote
+from tablewright.transport.targets import Local, open_target
 
 #: What `connect` can open.
 Target: TypeAlias = str | Path | Engine | Remote
