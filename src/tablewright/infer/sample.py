@@ -1,4 +1,4 @@
-"""Sample: read many items of a table, keep a few, and divide them into the classes of one entity each.
+"""Sample: read many items of a table, keep some, and divide them into classes of one entity each.
 
 The table is described with DescribeTable and DescribeTimeToLive; its items are read with Scan, or
 from the rows of an engine in this process. Nothing is written. Pages of several segments are read
