@@ -45,7 +45,7 @@ TEXTS_OF_OTHERS = {
     "infer/design": "names and values in items",
     "infer/kinds": "values in items",
     "infer/names": "names in items",
-    "infer/sampling": "keys of items",
+    "infer/sample": "keys of items",
     "infer/sentinels": "names of items",
     "infer/structure": "keys of items",
     "mapping/template": "keys of items",

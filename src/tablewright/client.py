@@ -1,4 +1,4 @@
-"""Client: call the access patterns of an HTTP API that `tablewright.fastapi` has made.
+"""Client: call the access patterns of an HTTP API that was created with `tablewright.fastapi`.
 
     client = ApiClient("https://api.example.com")
     order = client.call(order_header, "C1", "O100")            CustomerOrder | None
@@ -10,8 +10,8 @@ A call has the parameters and the result of its pattern, so type checkers know b
 to be generated. Errors are those that a database would raise: a problem with the code
 `already_exists` is `AlreadyExists`; others are `ApiError`.
 
-Requests that may be repeated (GET, PUT, DELETE) are sent again if there is no response, and all are
-if the response is 429, which says that nothing was done; the delay is that of `Retry-After`.
+A GET, PUT or DELETE is sent again if there is no response, or the response is 503. Every request is
+sent again if the response is 429, because then nothing was written. `Retry-After` sets the delay.
 
 The module needs httpx2: `pip install 'tablewright[client]'`.
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.infer import infer_design, write_module
-from tablewright.infer.sampling import Reservoir
+from tablewright.infer.sample import Reservoir
 from tests.infer.corpus.generate import FILES, read_tables, rows
 from tests.infer.corpus.measure import mistakes
 from tests.infer.inferred import import_source

@@ -12,7 +12,7 @@ from tablewright.designs.catalog import load
 from tablewright.infer import compare, declare, evidence, infer_design, prove, write_module
 from tablewright.infer.declaration import InferredDesign
 from tablewright.infer.patterns import write_patterns
-from tablewright.infer.sampling import FEWEST, KEPT, Reservoir
+from tablewright.infer.sample import FEWEST, KEPT, Reservoir
 from tablewright.mapping.table import TableMap
 from tablewright.publish.advice import advise
 from tablewright.schema import KeySchema

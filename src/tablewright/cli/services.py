@@ -108,8 +108,8 @@ def choose(design: Design, word: str, names: Sequence[str], *, is_all: bool) -> 
 def below(patterns: Sequence[AccessPattern]) -> dict[str, list[AccessPattern]]:
     """Return the patterns by the prefix of their paths.
 
-    There is none, unless several modules have patterns with the same name: then the prefix is the
-    word in which the names of these modules differ.
+    The prefix is empty, unless patterns of several modules have the same name. Then it is the last
+    word of the name of the module.
     """
     modules: dict[str, list[AccessPattern]] = defaultdict(list)
     for each in patterns:

@@ -1,20 +1,48 @@
-"""Report: all changes from one version of a design to another, each with what it costs."""
+"""Report: all changes from one version of a design to another, each with what it costs.
+
+    compare        the changes from one version to another
+    assess_plan    the changes and the steps of a migration that is planned
+
+A live table may have an index record, which describes its keys as texts. They are compared with
+those of the design as a whole and never parsed, so a key that differs is a key of other parts, also
+if only a format, the delimiter or the condition differs: all of these need the same.
+`plan/backfill/index_record.py` says what a record contains.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
 
-from tablewright.design_changes import DesignChange, Need, Reading, differences
-from tablewright.evolve.estimate import ChangeCost, Workload, estimate
-from tablewright.evolve.recorded_keys import recorded_changes
+from tablewright.cost import load_prices
+from tablewright.design_changes import KINDS, DesignChange, Need, Reading, differences
+from tablewright.design_description import (
+    DesignDescription,
+    EntityDescription,
+    show_key,
+    show_places,
+)
+from tablewright.evolve.estimate import (
+    DEFAULT_ITEMS,
+    DEFAULT_SIZE,
+    ChangeCost,
+    TableLoad,
+    Workload,
+    estimate,
+    estimate_step,
+)
 from tablewright.evolve.versions import DesignVersion
+from tablewright.plan.backfill.index_record import IndexRecord
 from tablewright.plan.migration.admission import runs_before
+from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.moves import find_moves
 from tablewright.plan.migration.renames import renames_in
+from tablewright.plan.migration.steps import MigrationStep
 
+#: The write units in a second, if no limit is given.
+DEFAULT_RATE = 1000.0
 #: From the least to the most.
 _NEEDS = list(Need)
 
@@ -134,3 +162,106 @@ def _recorded(old: DesignVersion, new: DesignVersion) -> Iterator[DesignChange]:
             if table.record is None or declared is None or declared.entities is None:
                 continue
             yield from recorded_changes(name, table.record, declared.entities, is_new=live is new)
+
+
+class RecordedKey(Struct, frozen=True):
+    """A key of an entity: its name in the record, its text, and the kinds of its changes."""
+
+    name: str
+    text: str
+    part: str
+    changed: str
+    #: If stored items may lack it; "" for the primary key, which every item has.
+    added: str = ""
+    removed: str = ""
+
+
+def recorded_changes(
+    table: str,
+    record: IndexRecord,
+    entities: Mapping[str, EntityDescription],
+    *,
+    is_new: bool = False,
+) -> Iterator[DesignChange]:
+    """Yield the changes from the recorded keys to those of a design.
+
+    With `is_new`, from the design to the recorded keys. Nothing is known of an entity that the
+    record does not describe, and nothing else is needed of a record that has the whole design.
+    """
+    if record.revision is not None:
+        return
+    for entity, declared in entities.items():
+        if f"key {entity}" not in record.descriptions:
+            continue
+        for key in _keys(entity, declared):
+            stored = record.descriptions.get(key.name)
+            if stored is None and key.text in record.descriptions.values():
+                continue  # a unique value that has another name now
+            if stored is not None and stored != key.text:
+                kind, before, after = key.changed, stored, key.text
+            elif key.added and key.name not in record.complete:
+                kind, before, after = (key.removed if is_new else key.added), "", key.text
+            else:
+                continue
+            if is_new:
+                before, after = after, before
+            yield DesignChange(KINDS[kind], table, entity, key.part, before, after)
+
+
+def _keys(entity: str, declared: EntityDescription) -> Iterator[RecordedKey]:
+    yield RecordedKey(f"key {entity}", show_key(declared.key), "", "primary-key-changed")
+    for index, places in declared.places.items():
+        if any(each.is_composed for each in places):
+            name, text = f"index {index} {entity}", show_places(places)
+            kinds = ("index-key-changed", "place-added", "place-removed")
+            yield RecordedKey(name, text, index, *kinds)
+    for unique, each in declared.uniques.items():
+        name, text = f"unique {unique} {entity}", show_key(each.key)
+        kinds = ("unique-changed", "unique-added", "unique-removed")
+        yield RecordedKey(name, text, unique, *kinds)
+
+
+class AssessedStep(Struct, frozen=True):
+    """A step with what it costs at most."""
+
+    step: MigrationStep
+    cost: ChangeCost
+
+
+class AssessedPlan(Struct, frozen=True):
+    """The changes and the steps of a plan, each with what it costs."""
+
+    changes: tuple[AssessedChange, ...]
+    steps: tuple[AssessedStep, ...]
+    workload: Workload
+
+    @property
+    def total(self) -> ChangeCost:
+        """What all steps cost at most."""
+        return sum((each.cost for each in self.steps), ChangeCost())
+
+    @property
+    def currency(self) -> str:
+        return self.workload.prices.currency
+
+
+def assess_plan(plan: MigrationPlan, rate: float | None = None) -> AssessedPlan:
+    """Return what a plan costs for the items that the table reports.
+
+    `rate` is the number of write units in a second.
+    """
+    items = DEFAULT_ITEMS if plan.items is None else plan.items
+    load = TableLoad(items, plan.size / plan.items if plan.items else DEFAULT_SIZE)
+    workload = Workload(load_prices(), rate or DEFAULT_RATE, {plan.table: load})
+    old, new = (DesignDescription({plan.table: each}) for each in (plan.old, plan.new))
+    changes = [
+        AssessedChange(each, estimate(each, old, new, workload), each in plan.runs_before)
+        for each in plan.changes
+    ]
+    steps = [
+        AssessedStep(
+            each, estimate_step(each, plan.changes, plan.old, plan.new, workload, plan.table)
+        )
+        for each in plan.steps
+    ]
+    return AssessedPlan(tuple(changes), tuple(steps), workload)

@@ -1,7 +1,6 @@
 """Infer: write a first design of an existing table from a sample of its items.
 
-    sampling       reads the items of a table, and keeps some that represent them
-    sample         items, keys and indexes of the table; the classes and variants of items
+    sample         reads the items of a table, keeps some, finds their classes and variants
     regular        the items of a class that differ from nearly all others
     structure      literals and variables of key texts
     kinds          types of attributes, and their formats in keys
@@ -14,9 +13,8 @@
     names          names and values as source text
     module         the source text
     model_file     the tables and rows of a model file of NoSQL Workbench
-    proof          every item of the sample, read and written back
     patterns       an access pattern for each key, with checks
-    evidence       how sure a design is
+    evidence       how sure a design is: every item read and written back, and what it rests on
     comparison     the differences between a given design and the items
     imported       its design, with sample data and checks
 
@@ -27,14 +25,12 @@ from __future__ import annotations
 
 from tablewright.infer.comparison import Disagreement, compare
 from tablewright.infer.design import infer_design
-from tablewright.infer.evidence import Evidence, evidence
+from tablewright.infer.evidence import Evidence, Proof, declare, evidence, prove
 from tablewright.infer.imported import ImportedModel, import_model
 from tablewright.infer.model_file import is_json, read_model
 from tablewright.infer.module import write_module
 from tablewright.infer.patterns import Functions, write_patterns
-from tablewright.infer.proof import Proof, declare, prove
-from tablewright.infer.sample import Sample
-from tablewright.infer.sampling import SAMPLE_SIZE, Sampling, read_sample
+from tablewright.infer.sample import SAMPLE_SIZE, Sample, Sampling, read_sample
 
 __all__ = [
     "SAMPLE_SIZE",

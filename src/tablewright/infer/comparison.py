@@ -19,12 +19,12 @@ from tablewright.mapping.template import Template
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 
-#: The problems of single items that are listed of an entity.
+#: How many different problems of its items are listed for an entity.
 _MOST_PROBLEMS = 3
 
 
 class Disagreement(Struct, frozen=True):
-    """One thing that a design says, and the items do not, or the reverse."""
+    """One way in which a design and the items differ."""
 
     #: The entity of the design; "" if it has none for these items.
     entity: str
@@ -52,7 +52,8 @@ def _compare(
 ) -> Iterator[Disagreement]:
     count = len(items)
     if own is None:
-        what = "which no draft explains either" if drafted is None else f"drafted as {drafted.name}"
+        unknown = "nor does the draft explain it"
+        what = unknown if drafted is None else f"drafted as {drafted.name}"
         yield Disagreement(
             "", f"no entity has a key like {table.show_key(items[0])}, {what}", count
         )

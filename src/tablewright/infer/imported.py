@@ -38,6 +38,7 @@ from tablewright.infer.declaration import (
     InferredPlace,
 )
 from tablewright.infer.design import infer_design
+from tablewright.infer.evidence import declare
 from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, KeySpelling, kind_of
 from tablewright.infer.model_file import ModelFile, ModelTable, row_key
 from tablewright.infer.module import join_module, write_classes
@@ -53,7 +54,6 @@ from tablewright.infer.names import (
     write_assignment,
     write_call,
 )
-from tablewright.infer.proof import declare
 from tablewright.infer.sample import Sample
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.provision import definition

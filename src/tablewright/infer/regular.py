@@ -10,7 +10,7 @@ entity is inferred from the regular items alone, and exactly:
     a part of a key is not equal to that of another key
     a key of an index is missing, where others have both
 
-What differs in more than one item of `RARE` is no exception, but a fact of the design.
+If more than one in `RARE` items differ, they are no exceptions: the design must describe them.
 """
 
 from __future__ import annotations
@@ -173,7 +173,10 @@ class _Finder:
             start = end
 
     def _compare_column(self, name: str, column: Column) -> bool:
-        """Set aside items that what explains the others does not fit; return if that is known."""
+        """Set aside the items that the explanation of the others does not fit, if there is one.
+
+        Return whether there is one.
+        """
         regular = {n: text for n, text in column.items() if n not in self.found}
         counts = Counter(regular.values())
         if len(counts) < 2:

@@ -5,9 +5,9 @@
 
     POST /tasks/{task_id}/finish      path: task_id    body: {"by": …, "on": …}    result: Task
 
-What is not in the path is in the query of a GET or a DELETE, and in the body of other requests. One
-value with parts, such as an entity, is the whole body; otherwise the arguments are the members of
-an object. The server and the client of an API read this from the same place, so they agree.
+A GET or a DELETE sends the other arguments in its query, other requests in their body: as members
+of an object, or, if the only one is an object itself, such as an entity, as the whole body. The
+server and the client of an API both use this module, so they agree.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def operation_of(
     for name in others:
         if is_structured(pattern.types[name]):
             raise DeclarationError(
-                f"pattern {pattern.name}: {name} has parts, which {route} cannot send in its path "
-                "or query; declare a route with POST",
+                f"pattern {pattern.name}: {name} is sent as JSON, which {route} cannot hold in "
+                "its path or query; declare a route with POST",
                 location=pattern.location,
             )
     return HttpOperation(pattern, route, tuple(others), (), False, _result_type(pattern))

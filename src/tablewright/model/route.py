@@ -86,8 +86,8 @@ def read_route(text: object, name: str, types: Mapping[str, Any], plan: Plan[Any
     for segment in segments:
         if _SEGMENT.fullmatch(segment) is None:
             raise DeclarationError(
-                f"pattern {name}: route={text!r}: {segment!r} is no part of a path; it is a word "
-                "of letters, digits, '-', '.', '_' and '~', or a parameter as {order_id}"
+                f"pattern {name}: route={text!r}: {segment!r} cannot be a part of a path; use "
+                "letters, digits, '-', '.', '_' and '~', or one parameter, such as {order_id}"
             )
     for each in route.parameters:
         if each not in types:
@@ -97,8 +97,8 @@ def read_route(text: object, name: str, types: Mapping[str, Any], plan: Plan[Any
             )
         if is_structured(types[each]):
             raise DeclarationError(
-                f"pattern {name}: route={text!r}: {each} has parts, so it belongs to the body of "
-                "the request; a path takes texts, numbers, times and choices"
+                f"pattern {name}: route={text!r}: {each} is sent as JSON, which only the "
+                "body of a request can hold; remove it from the path"
             )
     doubled = next((each for each in route.parameters if route.parameters.count(each) > 1), None)
     if doubled is not None:
@@ -115,7 +115,7 @@ def read_route(text: object, name: str, types: Mapping[str, Any], plan: Plan[Any
 
 
 def is_structured(kind: Any) -> bool:
-    """Return whether values of a type have parts, so that they are sent as JSON in a body."""
+    """Return whether values of a type are sent as JSON, in the body of a request."""
     if get_args(kind):
         return any(map(is_structured, get_args(kind))) or issubclass_of(kind, Mapping)
     return issubclass_of(kind, Mapping) or hasattr(kind, "model_fields") or _has_fields(kind)

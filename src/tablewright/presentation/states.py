@@ -71,7 +71,7 @@ def mermaid_states(states: States) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text for a quoted label of Mermaid, which is not empty."""
+    """Return a text for the quotes around a label of Mermaid, which must not be empty."""
     return visible(text).replace('"', "#quot;") or " "
 
 

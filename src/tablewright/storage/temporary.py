@@ -1,8 +1,8 @@
-"""Temporary maps: bytes by bytes, for as long as a process needs them, in bounded memory.
+"""Temporary maps from bytes to bytes, which are larger than the memory that they take.
 
-What does not fit into the cache is in a file of the folder for temporary files (TMPDIR), which has
-no name and ends with the map. A million short pairs take 8 MB of memory, 100 MB of the file and
-about 20 s.
+Pairs that do not fit into the cache are in an unnamed file in the folder for temporary files
+(TMPDIR). The file is deleted with the map. A million short pairs take 8 MB of memory, 100 MB of the
+file and about 20 s.
 """
 
 from __future__ import annotations

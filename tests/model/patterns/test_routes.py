@@ -55,8 +55,8 @@ DEFAULTS = {
         (7, "must be a method and a path"),
         ("GET /users/{usr_id}", "which is not a parameter; did you mean 'user_id'"),
         ("GET /users/{user_id}/{user_id}", "has {user_id} twice"),
-        ("GET /users//{user_id}", "'' is no part of a path"),
-        ("GET /users/a{user_id}", "'a{user_id}' is no part of a path"),
+        ("GET /users//{user_id}", "'' cannot be a part of a path"),
+        ("GET /users/a{user_id}", "'a{user_id}' cannot be a part of a path"),
         ("POST /users/{user_id}", "the pattern only reads; use GET"),
     ],
 )
@@ -80,7 +80,7 @@ def test_a_write_is_no_get() -> None:
 
 
 def test_an_entity_is_no_part_of_a_path() -> None:
-    with pytest.raises(DeclarationError, match="user has parts, so it belongs to the body"):
+    with pytest.raises(DeclarationError, match="user is sent as JSON, which only the body"):
 
         @access_pattern(route="POST /users/{user}")
         def add(user: User) -> Create[User]:

@@ -1,12 +1,12 @@
-"""Places: in which of its places in an index an item is.
+"""Places: decide which of several keys of an entity in one index a row of the index has.
 
     open = index(Desk.by_state, "OPEN", "DUE" / due, when=closed.not_exists())
     done = index(Desk.by_state, "DONE", "AT" / closed)
 
-An entity can have several places in one index, of which one holds at a time. The key of an index
-row says which, so nothing else has to be read, whatever the index projects. Only where two places
-can have the same key, or a key is in another spelling, the conditions decide. An index in which two
-places can have the same key projects what they need: that is checked at import.
+Each of these keys is a place of the entity. An item has at most one of them at a time, and the
+key of its index row shows which one, so no other attribute is read. If two places can have the same
+key, or a key has another spelling, the conditions (`when=`) decide. An index in which two places
+can have the same key must project the attributes of the conditions; the import checks that.
 """
 
 from __future__ import annotations

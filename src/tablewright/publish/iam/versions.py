@@ -1,4 +1,4 @@
-"""Versions: the policies of a design, and those of two versions of it as one.
+"""Versions: the IAM policies of a design, and of two versions of it that run at the same time.
 
 While a design is migrated, programs of both versions run with one role. So its policy allows what
 either of them sends, until `tablewright migrate complete`:
@@ -6,9 +6,9 @@ either of them sends, until `tablewright migrate complete`:
     new   Query on table/shop/index/by_status     old   Query on table/shop/index/by_state
     both  Query on table/shop/index/by_status, Query on table/shop/index/by_state
 
-A union has the statements of its documents. It allows what one of them allows, and no more: actions
-are joined only where resource and condition are equal, because a joined condition, of the
-partitions or attributes of both versions, would also allow a request that names some of each.
+The union of policies allows what at least one of them allows, and no more. Statements are joined
+only if their resource and condition are equal: a condition with the partitions or attributes of
+both versions would also allow a request that names some of each.
 
 While items are in the forms of both versions, programs of the new one read whole items, and rewrite
 or move an item before a conditional write. So roles with two versions may do that, too.
@@ -44,7 +44,7 @@ _FOR_ALL = "ForAllValues:"
 
 
 class PolicySet(Struct, frozen=True):
-    """The policies of a version of a design, by role, and what the reader has to know."""
+    """The policies of a version of a design, by role, with notes for the person who uses them."""
 
     by_role: dict[str, Policy]
     notes: tuple[str, ...] = ()
@@ -131,9 +131,9 @@ def in_transition(document: Policy, *, moves: bool = False) -> Policy:
 
 
 def union(documents: Iterable[Policy]) -> Policy:
-    """Return the policy that allows what one of these documents allows.
+    """Return the policy that allows what at least one of these documents allows.
 
-    An action that another statement allows for the same requests, and more, is left out.
+    A statement omits an action that another statement allows for at least the same requests.
     """
     joined: dict[tuple[str, bytes], dict[str, Any]] = {}
     for statement in (each for document in documents for each in document["Statement"]):
