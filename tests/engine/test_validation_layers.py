@@ -18,6 +18,7 @@ FAILED = "failed to satisfy constraint: "
 LEAST = f"{FAILED}Member must have length greater than or equal to 1"
 ENUM = "Member must satisfy enum value set: "
 RETURNED = "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+SELECTED = "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]"
 NEW_RETURNED = "Failed to satisfy constraint: " + (
     ENUM + "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"
 )
@@ -86,6 +87,29 @@ MEMBERS: list[tuple[str, Json, str, str]] = [
         f"{LABEL}Value '[]' at 'attributesToGet' {LEAST}",
     ),
     (
+        "Query",
+        {**NAMED, "IndexName": "ab", "Select": "X"},
+        f"{LABEL}Value at 'IndexName' {FAILED}Member must have length greater than or equal to 3",
+        f"2 validation errors detected: Value 'ab' at 'indexName' {FAILED}Member must have length "
+        f"greater than or equal to 3; Value 'X' at 'select' {FAILED}{ENUM}{SELECTED}",
+    ),
+    (
+        "Query",
+        {**NAMED, "IndexName": "x" * 256},
+        f"{LABEL}Value at 'IndexName' {FAILED}Member must have length less than or equal to 255",
+        f"{LABEL}Value '{'x' * 256}' at 'indexName' {FAILED}Member must have length less than or "
+        "equal to 255",
+    ),
+    (
+        "GetItem",
+        {"TableName": "x" * 1025, "Key": KEY},
+        long_name := (
+            f"{LABEL}Value '{'x' * 1025}' at 'tableName' {FAILED}Member must have length less than "
+            "or equal to 1024"
+        ),
+        long_name,
+    ),
+    (
         "BatchGetItem",
         {"RequestItems": {}},
         f"{LABEL}Value at 'RequestItems' {LEAST}",
@@ -119,8 +143,7 @@ MEMBERS: list[tuple[str, Json, str, str]] = [
         {**NAMED, "ConditionalOperator": "XOR", "Select": "X"},
         NEW_OPERATOR,
         f"2 validation errors detected: Value 'XOR' at 'conditionalOperator' {FAILED}{ENUM}"
-        f"[OR, AND]; Value 'X' at 'select' {FAILED}{ENUM}"
-        "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
+        f"[OR, AND]; Value 'X' at 'select' {FAILED}{ENUM}{SELECTED}",
     ),
     (
         "PutItem",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -127,6 +128,22 @@ def test_a_missing_parameter_is_refused() -> None:
     with pytest.raises(ValidationException) as refused:
         parse("SELECT * FROM t WHERE a = ?").require_parameters([])
     assert refused.value.message == "Number of parameters in request and statement don't match."
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ([{"N": "x"}, {"N": "y"}], "The parameter cannot be converted to a numeric value: x"),
+        ([{"N": "y"}, {"N": "x"}], "The parameter cannot be converted to a numeric value: y"),
+    ],
+)
+def test_the_first_invalid_parameter_is_reported(
+    parameters: list[dict[str, Any]], message: str
+) -> None:
+    for text in ("SET a = [?] SET b = ?", "SET a = ? SET b = {'x': ?}"):
+        with pytest.raises(ValidationException) as refused:
+            parse(f"UPDATE t {text} WHERE pk = 'a'").bind(parameters)
+        assert refused.value.message == message
 
 
 def test_a_select_has_paths_a_source_and_an_order() -> None:

@@ -74,8 +74,13 @@ def test_a_body_that_cannot_be_decompressed_is_refused(
 
 @pytest.mark.parametrize(
     "body",
-    [gzip.compress(b'{"Limit":') + gzip.compress(b"1}"), WHOLE + b"junk"],
-    ids=["second member", "junk"],
+    [
+        gzip.compress(b'{"Limit":') + gzip.compress(b"1}"),
+        WHOLE + b"junk",
+        WHOLE + WHOLE[:2],
+        WHOLE + WHOLE[:2] + b"junk",
+    ],
+    ids=["second member", "junk", "magic number", "junk after it"],
 )
 def test_what_follows_the_first_member_of_gzip_is_accepted(client: Client, body: bytes) -> None:
     answer = client.call("ListTables", raw=body, content_encoding="gzip")

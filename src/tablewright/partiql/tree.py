@@ -179,40 +179,37 @@ class ParsedStatement:
     hash_names: frozenset[str]
     set_changes: tuple[SetChange, ...] = ()
     _literals: dict[str, Value] = field(init=False)
-    _parameters: tuple[tuple[str, int], ...] = field(init=False)
-    _composed: tuple[tuple[str, Constant], ...] = field(init=False)  # with parameters inside
+    #: Parameters, by their positions, and constants with parameters inside, in their order.
+    _bound: tuple[tuple[str, int | ListOf | MapOf], ...] = field(init=False)
     #: The nesting of the constants: the map of INSERT is the item, which is no level.
     _depth: int = field(init=False)
 
     def __post_init__(self) -> None:
         depth = -1 if isinstance(self.statement, InsertStatement) else 0
         literals: dict[str, Value] = {}
-        parameters: list[tuple[str, int]] = []
-        composed: list[tuple[str, Constant]] = []
+        bound: list[tuple[str, int | ListOf | MapOf]] = []
         for name, constant in self.constants.items():
             if isinstance(constant, PositionalParameter):
-                parameters.append((name, constant.position))
-            elif has_parameters(constant):
-                composed.append((name, constant))
+                bound.append((name, constant.position))
+            elif isinstance(constant, ListOf | MapOf) and has_parameters(constant):
+                bound.append((name, constant))
             else:
                 literals[name] = _normalise(build(constant, ()), depth)
         object.__setattr__(self, "_depth", depth)
         object.__setattr__(self, "_literals", literals)
-        object.__setattr__(self, "_parameters", tuple(parameters))
-        object.__setattr__(self, "_composed", tuple(composed))
+        object.__setattr__(self, "_bound", tuple(bound))
 
     def bind(self, parameters: Sequence[Value]) -> dict[str, Value]:
         """Return the values of all constants, in normal form, by name.
 
-        Raise `ValidationException` for an invalid value; `require_parameters` is to be called
-        before.
+        Raise `ValidationException` for the first invalid value; `require_parameters` is to be
+        called before.
         """
         depth = self._depth
         values = self._literals.copy()
-        for name, position in self._parameters:
-            values[name] = _normalise(parameters[position], depth)
-        for name, constant in self._composed:
-            values[name] = _normalise(build(constant, parameters), depth)
+        for name, bound in self._bound:
+            value = parameters[bound] if isinstance(bound, int) else build(bound, parameters)
+            values[name] = _normalise(value, depth)
         return values
 
     def require_parameters(self, parameters: Sequence[Value]) -> None:

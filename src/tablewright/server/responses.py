@@ -75,7 +75,8 @@ LEVEL = 1
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _BITS = {b"gzip": _GZIP_BITS, b"deflate": zlib.MAX_WBITS}
 _RAW_BITS = -zlib.MAX_WBITS
-_GZIP_MAGIC = b"\x1f\x8b"
+#: The beginning of a member of gzip: its magic number, and the only method of compression.
+_GZIP_MEMBER = b"\x1f\x8b\x08"
 _WEIGHT = re.compile(rb"0(\.[0-9]*)?|1(\.0*)?|\.[0-9]+").fullmatch
 #: Encodings of a request that do not change its body.
 _UNCHANGED = (b"identity", b"aws-chunked")
@@ -171,7 +172,7 @@ def decompress(body: bytes | bytearray, encoding: bytes, limit: int) -> bytes:
 
 def _decompress(body: bytes | bytearray, bits: int, limit: int) -> bytes:
     content, rest = _decompress_member(body, bits, limit)
-    while rest.startswith(_GZIP_MAGIC) and bits == _GZIP_BITS:
+    while rest.startswith(_GZIP_MEMBER) and bits == _GZIP_BITS:
         more, rest = _decompress_member(rest, bits, limit - len(content))
         content += more
     if rest and bits != _GZIP_BITS:

@@ -34,10 +34,14 @@ NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 
 
 class Length(NamedTuple):
-    """The length of a string, a list or a map."""
+    """The length of a string, a list or a map.
+
+    `old_maximum`: the new layer reports a value that is too long as the old one does.
+    """
 
     minimum: int = 0
     maximum: int | None = None
+    old_maximum: bool = False
 
     def violation(self, value: Any) -> str | None:
         if len(value) < self.minimum:
@@ -235,7 +239,7 @@ class ReadAs(NamedTuple):
     type: Any
 
 
-TableName = Annotated[str, Length(1, MAX_TABLE_ARN_LENGTH), TableNameOrArn()]
+TableName = Annotated[str, Length(1, MAX_TABLE_ARN_LENGTH, old_maximum=True), TableNameOrArn()]
 Name = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), RegularExpression(NAME_PATTERN)]
 IndexName = Name
 AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]

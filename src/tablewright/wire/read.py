@@ -104,12 +104,13 @@ class _Error(msgspec.Struct):
         return self.is_echoed and not is_number
 
     @property
-    def is_length(self) -> bool:
-        """Whether a member of the request itself is empty, or a list or map of too many entries."""
+    def is_length_when_new(self) -> bool:
+        """Whether the new layer reports the length of a member of the request alone."""
+        constraint = self.constraint
         return (
-            isinstance(self.constraint, Length)
+            isinstance(constraint, Length)
             and len(self.path) == 1
-            and (self.shown in ("", "[]", "{}") or self.problem == self.constraint.too_long)
+            and not (constraint.old_maximum and self.problem == constraint.too_long)
         )
 
 
@@ -140,7 +141,7 @@ def _fault(errors: _Errors, structure: type[Structure]) -> ValidationException:
     if all(error.constraint is not None for error in errors):
         # The new layer reports these alone; it has not reached other members then.
         for error in errors:
-            if error.is_length:
+            if error.is_length_when_new:
                 return ValidationException(
                     label(error.format(is_echoed=False)), old=old, is_bare=True
                 )

@@ -125,10 +125,20 @@ def test_a_bad_number_fails_its_statement_alone(db: Database, table: str) -> Non
     assert answer["Responses"][1]["Item"] == item(pk="b", sk="1", n=5)
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "attribute_exists(n)",
+        "NOT attribute_exists(n)",
+        "size(n) > 1",
+        "size(n) BETWEEN 1 AND 2",
+        "size(n) IN [1, 2]",
+    ],
+)
 def test_a_function_beside_the_whole_key_is_refused_as_if_the_key_were_missing(
-    db: Database, table: str
+    db: Database, table: str, condition: str
 ) -> None:
-    answer = batch(db, f'SELECT * FROM "{table}" {key("b")} AND attribute_exists(n)')
+    answer = batch(db, f'SELECT * FROM "{table}" {key("b")} AND {condition}')
     assert answer["Responses"] == [
         error(
             "ValidationError",

@@ -101,19 +101,22 @@ def is_negated(condition: tree.Condition, names: Sequence[str]) -> bool:
 
 
 def _is_about(condition: tree.Condition, names: Sequence[str]) -> bool:
+    paths = [operand for operand in _operands(condition) if isinstance(operand, tree.Path)]
+    return bool(paths) and all(path.parts[0] in names for path in paths)
+
+
+def _operands(condition: tree.Condition) -> tuple[tree.Operand, ...]:
+    """Return the operands of a condition on its own; none for one that consists of conditions."""
     match condition:
         case tree.Comparison(_, left, right):
-            operands: tuple[tree.Operand, ...] = (left, right)
+            return left, right
         case tree.Between(operand, low, high):
-            operands = (operand, low, high)
+            return operand, low, high
         case tree.In(operand, options):
-            operands = (operand, *options)
+            return operand, *options
         case tree.Call(_, arguments):
-            operands = arguments
-        case _:
-            return False
-    paths = [operand for operand in operands if isinstance(operand, tree.Path)]
-    return bool(paths) and all(path.parts[0] in names for path in paths)
+            return arguments
+    return ()
 
 
 def condition_of(
@@ -145,9 +148,7 @@ def has_function(condition: tree.Condition) -> bool:
             return any(map(has_function, parts))
         case tree.Not(inner):
             return has_function(inner)
-        case tree.Comparison(_, left, right):
-            return isinstance(left, tree.Call) or isinstance(right, tree.Call)
-    return False
+    return any(isinstance(operand, tree.Call) for operand in _operands(condition))
 
 
 def _split(condition: tree.Condition | None) -> list[tree.Condition]:
