@@ -7,6 +7,7 @@ version changes. A `Side` translates records into entities of its version, and b
 from __future__ import annotations
 
 import types
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,11 +31,13 @@ from tablewright import (
     updated_at,
     version,
 )
-from tablewright.formats import compressed, lower, text, upper
+from tablewright.formats import compressed, lower, shard, text, upper
 
 #: Plain values by the names of the harness: "tid", "state", "n", "email", "note".
 Record: TypeAlias = dict[str, Any]
 
+#: What a lookup of all things finds them by.
+ALL = ""
 #: Long after every run, so that nothing expires.
 EXPIRY = datetime(2099, 1, 1, tzinfo=UTC)
 
@@ -76,20 +79,31 @@ class Side:
     #: Whether things have the attribute `group`, and whether their primary keys begin with it.
     has_groups: bool = False
     is_keyed_by_group: bool = False
+    #: The places whose partitions are divided into shards: lookups read all of them.
+    sharded: frozenset[str] = frozenset()
+    #: The number of shards of the primary keys; 0: they are in none.
+    shards: int = 0
 
     def primary(self, tid: str) -> Any:
         """Return the plan that gets a thing."""
+        if self.shards:
+            return self.entity.primary(zlib.crc32(tid.encode()) % self.shards, tid)
         arguments = (group(tid), tid) if self.is_keyed_by_group else (tid,)
         return self.entity.primary(*arguments)
 
     def find(self, place: str, value: Any) -> Any:
-        """Return the query of a place in an index, or of the things of a group."""
+        """Return the query of a place in an index, or of the things of a group, or of all."""
+        if place in self.sharded:
+            arguments = () if place == "primary" else (value,)
+            return getattr(self.entity, place).all_shards(*arguments)
         if place == "primary":
             return self.entity.primary.within(value)
         return getattr(self.entity, place)(value)
 
     def looked_up(self, record: Record, by: str) -> Any:
         """Return the value by which a lookup finds a record."""
+        if by == "all":
+            return ALL
         return group(record["tid"]) if by == "group" else self.expected(record)[by]
 
     def knows(self, tid: str) -> bool:
@@ -415,6 +429,18 @@ def pairs() -> list[Pair]:
             side(base(), lower_state, lookups=STATE),
             unready=by_state_only,
         ),
+        Pair(
+            "index shards added",
+            in_shards_of_state(2),
+            in_shards_of_state(3),
+            unready=by_state_only,
+        ),
+        Pair(
+            "index shards removed",
+            in_shards_of_state(3),
+            in_shards_of_state(2),
+            unready=by_state_only,
+        ),
         Pair("pad changed", plain(), side(base(n=(int, attr(pad=5))), by_state, lookups=STATE)),
         Pair("when added", plain(), side(base(), when_open, lookups=not_c)),
         Pair(
@@ -658,6 +684,27 @@ def in_groups(
     )
 
 
+def in_shards(count: int) -> Side:
+    """Return a version whose things are in this many shards."""
+    return side(
+        base(),
+        by_state,
+        primary=lambda a: key("SHARD" / shard(a.tid, of=count), "THING" / a.tid),
+        sharded=frozenset({"primary"}),
+        shards=count,
+        lookups=(*STATE, Lookup("primary", "all")),
+    )
+
+
+def in_shards_of_state(count: int) -> Side:
+    """Return a version whose things of a state are in this many shards of an index."""
+
+    def parts(table: Any, a: Any) -> dict[str, Any]:
+        return {"by_state": index(table.gsi1, "S" / a.state / shard(a.tid, of=count), a.n)}
+
+    return side(base(), parts, sharded=frozenset({"by_state"}), lookups=STATE)
+
+
 def moved_pairs() -> list[Pair]:
     """Return a pair for each way in which a primary key changes."""
 
@@ -703,6 +750,9 @@ def moved_pairs() -> list[Pair]:
             never_pauses=False,
         ),
         moved("groups moved", in_groups("GROUP", "THING"), in_groups("TEAM", "ITEM")),
+        moved("shards added", in_shards(2), in_shards(3), "primary"),
+        moved("shards removed", in_shards(3), in_shards(2), "primary"),
+        moved("shards introduced", plain(), in_shards(2), "primary"),
         moved("sort key changed", in_groups("GROUP", "THING"), in_groups("GROUP", "ITEM")),
         moved(
             "everything about the key",

@@ -59,7 +59,7 @@ from tablewright.plan.plan import Context, Plan, Together, Wait
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item
 from tablewright.verify.stored_items import compare_stored
-from torture.migration_designs import Pair, Record, Side, pairs
+from torture.migration_designs import ALL, Pair, Record, Side, pairs
 from torture.run import Broken, Part, Round
 
 NAME = "things"
@@ -68,7 +68,7 @@ THINGS = [f"t{number}" for number in range(7)]
 OTHERS = ["o0", "o1"]
 STATES = ("a", "b", "c")
 #: The values by which things are looked up.
-VALUES = {"state": STATES, "group": ("g", "h")}
+VALUES = {"state": STATES, "group": ("g", "h"), "all": (ALL,)}
 LEASE_SECONDS = 10.0
 STALL_SECONDS = 100.0
 #: How often a command is run again before it must succeed without faults.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -453,3 +454,21 @@ def test_a_plan_says_that_fill_lets_both_versions_run(managed: Versions) -> None
     shown = " ".join(done.stdout.split())
     assert "together yes, until the step `await-programs` of the migration" in shown
     assert "Programs of the new version can connect at once, beside those of the old one" in shown
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write any file")
+@pytest.mark.parametrize("command", ["plan", "apply", "status", "rollback", "complete", "baseline"])
+def test_a_read_only_file_is_refused_and_stays_as_it_is(managed: Versions, command: str) -> None:
+    before = managed.file.read_bytes()
+    managed.file.chmod(0o400)
+    folder = managed.file.parent
+    mode = folder.stat().st_mode
+    folder.chmod(0o500)
+    options = [] if command in ("plan", "status", "baseline") else ["--yes"]
+    try:
+        done = run("migrate", command, managed.new, managed.file, *options)
+    finally:
+        folder.chmod(mode)
+    assert done.returncode == 2
+    assert f"{managed.file}: the file is read-only; make it writable, or use a copy" in done.stderr
+    assert managed.file.read_bytes() == before

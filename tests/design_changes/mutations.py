@@ -576,6 +576,41 @@ def change_index(design: Design, random: Random) -> bool:
     return True
 
 
+def change_local_index(design: Design, random: Random) -> bool:
+    """Add a local index, or remove one with the places in it, or change its projection."""
+    table = _pick(random, design.tables)
+    found = [
+        node for node in table.body if isinstance(node, ast.Assign) and list(_calls(node, "LSI"))
+    ]
+    way = random.choice(("add", "remove", "project"))
+    if way == "add" or not found:
+        table.body.append(_statement("extra_local = LSI('extra_sort')"))
+        return True
+    chosen = random.choice(found)
+    if way == "project":
+        _set(chosen.value, "project", "'KEYS_ONLY'")
+        return True
+    table.body.remove(chosen)
+    place = f"{table.name}.{ast.unparse(chosen.targets[0])}"
+    for entity, member, call in _members(design, "local"):
+        if call.args and ast.unparse(call.args[0]) == place:
+            entity.body.remove(member)
+    table.body = table.body or [ast.Pass()]
+    return True
+
+
+def change_stream(design: Design, random: Random) -> bool:
+    """Change or remove the stream of a table, or add one."""
+    table = _pick(random, design.tables)
+    given = _keyword(table, "stream")
+    if given is not None and random.random() < 0.3:
+        table.keywords.remove(given)
+        return True
+    views = ("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")
+    _set(table, "stream", repr(random.choice(views)))
+    return True
+
+
 MUTATIONS: list[Mutation] = [
     change_stored_name,
     change_default,
@@ -610,4 +645,7 @@ MUTATIONS: list[Mutation] = [
     add_entity,
     change_table,
     change_index,
+    change_local_index,
+    change_stream,
+    change_stream,
 ]

@@ -114,7 +114,7 @@ def _set_up(
     # First: even a read needs a lock.
     connection.set_busy_handler(_make_busy_handler(busy_seconds, impatient))
     if connection.readonly("main"):
-        raise CannotOpen(f"{path}: the file is read-only")
+        raise CannotOpen(f"{path}: the file is read-only; make it writable, or use a copy of it")
     connection.execute("BEGIN")
     found = _read_format(connection, path)
     connection.execute("COMMIT")

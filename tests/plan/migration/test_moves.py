@@ -47,7 +47,17 @@ from tablewright.errors import (
 from tablewright.formats import shard, upper
 from tablewright.plan.migration import admission
 from tablewright.plan.migration.executing import MigrationProgress
-from tests.plan.migration.migrating import Stopped
+from tests.plan.migration.migrating import (
+    NAME,
+    PAIRS,
+    Stopped,
+    drive,
+    interrupt,
+    migration,
+    sending,
+)
+from tests.plan.migration.migrating import items as items_of
+from tests.plan.migration.migrating import stored as prepared
 
 Plans = dict[str, Callable[[], Any]]
 
@@ -417,6 +427,28 @@ def test_items_move_between_shards() -> None:
     migrations.rollback(engine, Before)
     with connect(engine, Before) as db:
         assert len(db.run(OldNote.primary.all_shards())) == 20
+
+
+def test_an_item_that_is_created_again_under_its_other_key_is_no_conflict() -> None:
+    pair = PAIRS["groups moved"]
+    engine = prepared(pair)
+    interrupt(engine, "apply", pair.new, "verify")
+    moved = next(item for item in items_of(engine) if item["PK"]["S"].startswith("TEAM#"))
+    key = {"PK": {"S": f"GROUP#{moved['group']['S']}"}, "SK": {"S": f"THING#{moved['tid']['S']}"}}
+    send = sending(engine)
+
+    def write_meanwhile(operation: str, body: dict[str, Any]) -> bytes:
+        nonlocal moved
+        answer = send(operation, body)
+        if operation == "Scan" and moved:
+            old = {name: moved[name] for name in key}
+            engine.call("DeleteItem", {"TableName": NAME, "Key": old})
+            engine.call("PutItem", {"TableName": NAME, "Item": moved | key})
+            moved = {}
+        return answer
+
+    drive(migration("rollback", pair.old), write_meanwhile)
+    assert {item["PK"]["S"] for item in items_of(engine)} == {"GROUP#g", "GROUP#h"}
 
 
 def test_items_that_get_the_same_key_are_listed_before_anything_is_changed() -> None:

@@ -183,6 +183,11 @@ def _binary(inner: Notation) -> Notation:
 BINARY = Format("binary({})", _binary)
 
 
+def shard_number(text: str, count: int) -> int:
+    """Return the number of the shard of a text, of `count` shards."""
+    return zlib.crc32(text.encode()) % count
+
+
 def shard(count: int) -> Format:
     """Return the format that writes a number from 0 to `count - 1` for any value."""
     width = len(str(count - 1))
@@ -200,7 +205,7 @@ def shard(count: int) -> Format:
             raise no_notation(inner.kind)
 
         def number(value: Any) -> int:
-            return zlib.crc32(inner.encode(value).encode()) % count
+            return shard_number(inner.encode(value), count)
 
         return Notation(
             int,

@@ -9,8 +9,9 @@ vanish. So a reader that looks under the former key first, and then under the ne
 item that exists.
 
 A former key follows from the new one if each of its parts is a part of the new one as well: that of
-`ORG#acme#USER#7` is `USER#7`. Otherwise programs of the declared version must wait until all items
-are moved. The new key follows from the values of the item.
+`ORG#acme#USER#7` is `USER#7`. The number of a shard follows from the text that it is computed from,
+and a number from the same number with other digits. Otherwise programs of the declared version must
+wait until all items are moved. The new key follows from the values of the item.
 
 This module must not know how items are read and written.
 """
@@ -33,6 +34,7 @@ from tablewright.design_description import (
 )
 from tablewright.errors import IndexNotReady, InvalidValue, MigrationRefused
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.formats.numbers import shard_number
 from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
@@ -51,6 +53,8 @@ from tablewright.values import Item, Value
 
 #: The most digits of a whole number in a key.
 _MOST_DIGITS = 38
+#: Matches the form of a number of a shard: `shard({}, of=4)`.
+_SHARD = re.compile(r"shard\((?P<text>.*), of=(?P<count>\d+)\)").fullmatch
 
 
 class _Source(Struct, frozen=True):
@@ -209,6 +213,10 @@ def _source(
     for name, position, part in parts:
         if part == wanted:
             return _Source(name, position, str)
+    sharded = _SHARD(wanted.format)
+    for name, position, part in parts:
+        if sharded and (part.attribute, part.format) == (wanted.attribute, sharded["text"]):
+            return _Source(name, position, _in_shard(int(sharded["count"])))
     former = _number_notation(wanted.format)
     for name, position, part in parts:
         is_number = part.attribute == wanted.attribute and _number_notation(part.format)
@@ -221,6 +229,11 @@ def _number_notation(form: str) -> Notation | None:
     """Return the notation of whole numbers that is stored in a form; None for other forms."""
     padded = (padded_number(width) for width in range(1, _MOST_DIGITS + 1))
     return next((each for each in (plain_number(), *padded) if each.form == form), None)
+
+
+def _in_shard(count: int) -> Callable[[str], str]:
+    notation = padded_number(len(str(count - 1)))
+    return lambda text: notation.encode(shard_number(text, count))
 
 
 def _in_notation(notation: Notation) -> Callable[[str], str]:

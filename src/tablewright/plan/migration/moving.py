@@ -10,6 +10,9 @@ writes makes sure that an item is stored under one of its keys only:
     the item was found under a key   the write requires that it is still there
     it was not found                 a write that creates it requires, in the same transaction, that
                                      it is not stored under the other key
+    another item was found there     it gets the new key: several new keys can have one former key,
+                                     for example if it had no tenant; the write requires that the
+                                     other item is unchanged
 
 If that does not hold, the item is looked up again. A plan sees the responses, and the items in
 errors, as if all items were stored under their new keys.
@@ -61,12 +64,15 @@ class _Write(Struct):
     formers: list[Item]
     #: The key under which the item was found; None if it was not found.
     found: Item | None = None
+    #: The items that have another new key, and one of the former keys; by these.
+    others: dict[bytes, Item] = {}
 
     @property
     def place(self) -> Item:
         """The key under which the item is, or is to be."""
         writes_former = self.transition is not None and self.transition.writes_former
-        return self.found or (self.formers[0] if writes_former and self.formers else self.key)
+        is_free = self.formers and not self.others
+        return self.found or (self.formers[0] if writes_former and is_free else self.key)
 
     def body(self) -> dict[str, Any]:
         """Return the action on the item under its key."""
@@ -81,9 +87,19 @@ class _Write(Struct):
         """Return the checks that an item that was not found is not stored under another key."""
         if self.found is not None or self.kind == "Delete":
             return []
-        others = (key for key in (*self.formers, self.key) if key != self.place)
-        table = {"TableName": self.part["TableName"]}
-        return [self._require("attribute_not_exists", table | {"Key": key}) for key in others]
+        places = (key for key in (*self.formers, self.key) if key != self.place)
+        return [self._guard(key, self.others.get(item_identity(key))) for key in places]
+
+    def _guard(self, key: Item, other: Item | None) -> dict[str, Any]:
+        """Return the check that no item has a key, or that another item still has it."""
+        assert self.transition is not None
+        name = self.part["TableName"]
+        if other is None:
+            return self._require("attribute_not_exists", {"TableName": name, "Key": key})
+        change = self.transition.rewriter.change(other)
+        if change is None:
+            return self._require("attribute_exists", {"TableName": name, "Key": key})
+        return change.condition(self.transition.table, name)
 
     def _require(self, function: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return an action that also requires that the item exists, or not."""
@@ -165,15 +181,16 @@ def _find(writes: Sequence[_Write], context: Context) -> Steps[None]:
     stored = yield from read_batch(context, queue, consistent=True)
     for each in writes:
         table, transition = each.part["TableName"], each.transition
-        each.found = next(
-            (
-                key
-                for key in (*each.formers, each.key)
-                if transition is not None
-                and transition.view(stored.get((table, item_identity(key))), each.key) is not None
-            ),
-            None,
-        )
+        each.found, each.others = None, {}
+        if transition is None or not each.formers:
+            continue
+        for key in (*each.formers, each.key):
+            item = stored.get((table, item_identity(key)))
+            if transition.view(item, each.key) is not None:
+                each.found, each.others = key, {}
+                break
+            if item is not None:
+                each.others[item_identity(key)] = item
 
 
 def _send_together(

@@ -3,6 +3,9 @@
     too large      the item with its new attributes or key, or the key itself
     taken          another item has the new primary key, or gets it, too
 
+Programs write meanwhile: an item that was read may be stored again under its new key. So both keys
+are read at one moment before a key is taken for that of another item.
+
 The keys that items get are remembered only if two of them can be equal, which takes memory for each
 item that moves. They cannot if the former key follows from the new one.
 """
@@ -11,14 +14,16 @@ from __future__ import annotations
 
 import hashlib
 
+import msgspec
+
 from tablewright.encoding.items import item_size
-from tablewright.errors import UnreadableItem
+from tablewright.errors import Contention, TransactionCanceledException, UnreadableItem
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.rewriting import Rewriter
-from tablewright.plan.migration.sweep import taken_key
-from tablewright.plan.plan import Context, Steps
+from tablewright.plan.migration.sweep import CONFLICTS, taken_key
+from tablewright.plan.plan import Context, Request, Steps, Wait
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.writes.effect import oversized_key
 from tablewright.values import Item
@@ -54,8 +59,30 @@ class NewKeys:
         for item, new in moved:
             identity = item_identity(new)
             digest = hashlib.blake2b(identity, digest_size=16).digest()
-            if (self._name, identity) in found or digest in self._seen:
+            is_taken = digest in self._seen
+            if not is_taken and (self._name, identity) in found:
+                is_taken = yield from self._are_stored(self._table.key(item), new)
+            if is_taken:
                 taken.append(self._table.unreadable(taken_key(new), item))
             if self._remembers:
                 self._seen.add(digest)
         return taken
+
+    def _are_stored(self, *keys: Item) -> Steps[bool]:
+        """Return whether items with all of these keys are stored at one moment."""
+        gets = [{"Get": {"TableName": self._name, "Key": key}} for key in keys]
+        failures = 0
+        while True:
+            try:
+                answer = yield Request("TransactGetItems", {"TransactItems": gets})
+            except TransactionCanceledException as fault:  # a program writes one of them
+                failures += 1
+                delay = CONFLICTS.delay(failures)
+                if delay is None:
+                    raise Contention(
+                        f"other programs changed items of the table {self._name!r} {failures} "
+                        "times in a row while they were checked; run the command again"
+                    ) from fault
+                yield Wait(delay)
+            else:
+                return all("Item" in each for each in msgspec.json.decode(answer)["Responses"])

@@ -60,11 +60,19 @@ class ItemRewrite(Struct, frozen=True):
         changed = {**self.item, **self.values}
         return {name: value for name, value in changed.items() if value is not None}
 
-    def actions(self, table: TableMap, name: str) -> list[dict[str, Any]]:
-        """Return the actions of a transaction: one, or the deletion and the put of a move."""
+    def condition(self, table: TableMap, name: str) -> dict[str, Any]:
+        """Return the check that the item is as it was read."""
+        return self._expressions(table).add_to({"TableName": name, "Key": table.key(self.item)})
+
+    def _expressions(self, table: TableMap) -> WriteExpressions:
         expressions = WriteExpressions()
         expressions.require_exists(table)
         expressions.require_unchanged(stored_values(self.item, self.watched))
+        return expressions
+
+    def actions(self, table: TableMap, name: str) -> list[dict[str, Any]]:
+        """Return the actions of a transaction: one, or the deletion and the put of a move."""
+        expressions = self._expressions(table)
         body = {"TableName": name, "Key": table.key(self.item)}
         if self.is_move:
             absent = WriteExpressions()
