@@ -23,6 +23,7 @@ from tablewright.errors import (
 )
 from tablewright.fastapi import add_exception_handlers, create_app, lifespan, pattern_router
 from tablewright.fastapi.application import Pattern
+from tablewright.model.route import default_route
 from tablewright.plans import access_patterns
 from tests.fastapi import shelf
 from tests.fastapi.desk import TestClient
@@ -64,6 +65,26 @@ def test_every_page_is_iterated(client: ApiClient) -> None:
     assert other == list(range(1, 26))
     page = client.call(shelf.loans_of, "L1", "ann")
     assert (len(page), page.next_cursor is None) == (20, False)
+
+
+def test_a_call_returns_the_values_before_a_write(client: ApiClient) -> None:
+    client.call(shelf.add_book, "L1", NewBook(isbn="1", title="Emma"))  # type: ignore[call-arg]
+    changed = loan(1)
+    changed.reader = "ben"
+
+    assert client.call(shelf.exchange_loan, loan(1)) is None
+    assert client.call(shelf.exchange_loan, changed) == loan(1)
+    of_first = client.with_headers({"If-Match": '"1"'})
+    assert of_first.call(shelf.retitle, "L1", "1", "Persuasion").title == "Emma"
+    with pytest.raises(VersionConflict):
+        of_first.call(shelf.retitle, "L1", "1", "Emma")
+    with pytest.raises(NotFound):
+        client.call(shelf.retitle, "L1", "9", "Persuasion")
+
+
+def test_the_values_before_a_write_do_not_change_its_route() -> None:
+    patterns = {each.name: each for each in access_patterns(Shelf)}
+    assert default_route(patterns["exchange_loan"]) == default_route(patterns["put_loan"])
 
 
 def test_errors_are_those_of_a_database(client: ApiClient) -> None:

@@ -61,6 +61,7 @@ from tablewright.plans import (
     Range,
     Ref,
     RequiredRead,
+    ReturningOld,
     Scan,
     SegmentedScan,
     Shape,
@@ -429,6 +430,15 @@ def writes_are_typed_by_their_entity() -> None:
     by_key = one.update(Ticket.title.set("x"))
     assert_type(transact(by_key, put(found)), Transaction[tuple[Ticket | None, Ticket]])
     assert_type(transact(*[put(found)]), Transaction[tuple[Ticket, ...]])
+    assert_type(put(found).returning("old"), ReturningOld[Ticket | None])
+    assert_type(update(found, Ticket.title.set("x")).returning("old"), ReturningOld[Ticket])
+    assert_type(by_key.condition(unchanged).returning("old"), ReturningOld[Ticket])
+    assert_type(one.upsert(Ticket.title.set("x")).returning("old"), ReturningOld[Ticket | None])
+    assert_type(delete(found).returning("old"), ReturningOld[Ticket | None])
+    assert_type(
+        transact(by_key.returning("old"), put(found).returning("old")),
+        Transaction[tuple[Ticket, Ticket | None]],
+    )
     assert_type(batch_write([put(comment), delete(usage)]), BatchWrite)
 
 

@@ -30,6 +30,7 @@ from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
+from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.save import Save
 from tablewright.plan.writes.several import BatchWrite, ConditionCheck, Transaction
 from tablewright.plan.writes.update import Update
@@ -63,6 +64,7 @@ __all__ = [
     "Range",
     "Ref",
     "RequiredRead",
+    "ReturningOld",
     "Save",
     "Scan",
     "SegmentedScan",

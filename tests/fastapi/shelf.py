@@ -36,7 +36,7 @@ from tablewright import (
     update,
     version,
 )
-from tablewright.plans import Count, Then
+from tablewright.plans import Count, ReturningOld, Then
 
 
 class Shelf(Table, name="shelf"):
@@ -93,6 +93,11 @@ def put_loan(loan: Loan) -> Put[Loan]:
     return put(loan)
 
 
+@access_pattern(route="PUT /exchanged-loan")
+def exchange_loan(loan: Loan) -> ReturningOld[Loan | None]:
+    return put(loan).returning("old")
+
+
 @access_pattern
 def book(library: str, isbn: str) -> Get[Book]:
     """A book."""
@@ -146,6 +151,11 @@ def lend_first(library: str, state: State) -> Then[Book, Book]:
 @access_pattern
 def edit_book(library: str, isbn: str, patch: BookPatch) -> Update[Book]:
     return Book.primary(library, isbn).update(*Book.changes_from(patch))
+
+
+@access_pattern
+def retitle(library: str, isbn: str, title: str) -> ReturningOld[Book]:
+    return Book.primary(library, isbn).update(Book.title.set(title)).returning("old")
 
 
 @access_pattern

@@ -39,6 +39,7 @@ from tablewright.plan.reads.query import Query as QueryPlan
 from tablewright.plan.reads.single import Then
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create
+from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.write import Write
 from tablewright.plans import AccessPattern
@@ -100,6 +101,8 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         elif isinstance(plan, Delete):
             found(result)
             return None
+        elif isinstance(plan, ReturningOld):
+            return Response(status_code=204) if result is None else result
         elif not is_write or isinstance(plan, Then):  # what it reads first may not exist
             result = found(result)
         return result if tag is None or isinstance(plan, Transaction) else tag.set(result)

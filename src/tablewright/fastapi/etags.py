@@ -120,7 +120,7 @@ class WritePrecondition(_Tagged):
         condition = expected == int(found[1])
         if isinstance(write, Transaction):
             return require(write, target, condition)
-        return write.condition(condition)
+        return write._with_condition(condition)
 
 
 async def _get_etag(

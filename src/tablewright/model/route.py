@@ -38,6 +38,7 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
+from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
 from tablewright.symbol import Argument, expressions_in, parts_of
@@ -156,6 +157,8 @@ def default_route(pattern: AccessPattern) -> Route:
         if is_list and not others and len(pattern.entities) == 1:
             return Route("GET", f"{before}/{plural_words(pattern.entities[0].name)}")
         return Route("GET", own)
+    if isinstance(plan, ReturningOld):
+        plan = plan._write
     is_one_model = len(others) == 1 and is_structured(types[others[0]])
     if is_one_model and isinstance(plan, Create | Put | Upsert):
         method = "POST" if isinstance(plan, Create) else "PUT"

@@ -31,6 +31,7 @@ from tablewright.plan.reads.query import Count, First, Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape
+from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.write import Write
 from tablewright.symbol import Argument, AttributeOf, contains_symbol, expressions_in
@@ -75,8 +76,9 @@ def conditions_of(plan: Write[Any]) -> tuple[Condition[Any], ...]:
 
 
 def plans_in(plan: Plan[Any]) -> Iterator[Plan[Any]]:
-    """Yield a plan, and every plan that it is made of."""
-    yield plan
+    """Yield a plan, and every plan that it is made of; of a ReturningOld only its write."""
+    if not isinstance(plan, ReturningOld):
+        yield plan
     for part in _parts(plan):
         yield from plans_in(part)
 

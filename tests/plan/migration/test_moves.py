@@ -58,6 +58,7 @@ from tests.plan.migration.migrating import (
 )
 from tests.plan.migration.migrating import items as items_of
 from tests.plan.migration.migrating import stored as prepared
+from tests.transports import InterferingTransport
 
 Plans = dict[str, Callable[[], Any]]
 
@@ -209,6 +210,16 @@ WRITES: Plans = {
     "delete": lambda: Book.primary("4").delete(),
     "delete what was moved": lambda: Loan.primary("3", 1).delete(),
     "conditional delete": lambda: Book.primary("4").delete().condition(Book.title == "T4"),
+    "put, old values": lambda: put(Loan(isbn="4", number=1, member="new")).returning("old"),
+    "update, old values": lambda: Book.primary("1").update(Book.pages.set(7)).returning("old"),
+    "upsert, old values": lambda: (
+        Loan.primary("4", 2).upsert(Loan.member.set("new")).returning("old")
+    ),
+    "delete, old values": lambda: Loan.primary("3", 2).delete().returning("old"),
+    "transact, old values": lambda: transact(
+        Loan.primary("4", 2).upsert(Loan.member.set("new")).returning("old"),
+        Loan.primary("4", 9).upsert(Loan.member.set("new")).returning("old"),
+    ),
     "change a part of the key": lambda: Loan.primary("4", 1).update(Loan.number.set(7)),
     "transact": lambda: transact(
         create(new_book("8")),
@@ -235,6 +246,17 @@ def test_a_write_does_what_it_does_after_the_migration(name: str) -> None:
         migrations.complete(engine, Lending)
     assert results[0] == results[1] == results[2]
     assert items(engines[0]) == items(engines[1]) == items(engines[2])
+
+
+def test_a_write_returns_what_another_program_stored_while_it_looked_for_the_item() -> None:
+    engine = begun()
+    with connect(engine, Lending) as db:
+        interfering = InterferingTransport(
+            db.transport, lambda _: db.run(put(Loan(isbn="9", number=1, member="other")))
+        )
+        mine = put(Loan(isbn="9", number=1, member="mine")).returning("old")
+
+        assert db.through(interfering).run(mine) == Loan(isbn="9", number=1, member="other")
 
 
 @pytest.mark.parametrize("engine", [stored(), begun()], ids=["before", "meanwhile"])

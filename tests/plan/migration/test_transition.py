@@ -172,6 +172,17 @@ def test_a_write_does_what_it_does_after_the_migration(name: str) -> None:
     assert stored_items(engines[0]) == stored_items(engines[1])
 
 
+def test_old_values_are_those_that_a_read_returns() -> None:
+    def read_and_replaced(engine: Engine) -> tuple[Any, Any]:
+        with connect(engine, Lending) as db:
+            change = Book.primary("1").update(Book.pages.set(1)).returning("old")
+            return db.run(Book.primary("1")), db.run(change)
+
+    for engine in (begun(), ended()):
+        found, replaced = read_and_replaced(engine)
+        assert found == replaced
+
+
 def stored_items(engine: Engine) -> list[Any]:
     items = engine.call("Scan", {"TableName": "lending"})["Items"]
     return sorted((item for item in items if "$design" not in item), key=lambda each: str(each))

@@ -81,7 +81,14 @@ class _Write(Struct):
         moved = {"Item": self.part["Item"] | self.place} if self.kind == "Put" else {}
         moved = moved or {"Key": self.place}
         body = self.part | moved | {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-        return body if self.found is None else self._require("attribute_exists", body)
+        if self.found is not None:
+            return self._require("attribute_exists", body)
+        return self._require("attribute_not_exists", body) if self._returns_old else body
+
+    @property
+    def _returns_old(self) -> bool:
+        """Whether the response has the item before the write, so it must be as it was found."""
+        return self.part.get("ReturnValues") == "ALL_OLD"
 
     def guards(self) -> list[dict[str, Any]]:
         """Return the checks that an item that was not found is not stored under another key."""
@@ -114,7 +121,9 @@ class _Write(Struct):
 
     def is_overtaken(self, item: Item | None) -> bool:
         """Return whether a failed condition means that the item is no longer where it was found."""
-        return self.found is not None and item is None
+        if self.found is None:
+            return self._returns_old and item is not None
+        return item is None
 
     def view(self, item: Item) -> Item:
         """Return an item of a response as the new version has it."""

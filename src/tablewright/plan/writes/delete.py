@@ -7,7 +7,7 @@ delete(order)                           this version of it, if it is versioned
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from tablewright.errors import NotFound
 from tablewright.mapping.entity import EntityMap
@@ -27,7 +27,14 @@ from tablewright.plan.writes.action import (
     side_actions,
 )
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
-from tablewright.plan.writes.guard import Guard, WriteExpressions, of_another_kind, stored_values
+from tablewright.plan.writes.guard import (
+    Guard,
+    WriteExpressions,
+    all_unchanged,
+    of_another_kind,
+    stored_values,
+)
+from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     Stored,
     Write,
@@ -63,6 +70,15 @@ class Delete(Write[E | None, E | None], Generic[E]):
         """Delete only if the condition holds for the stored item."""
         return self._with_condition(condition)
 
+    def returning(self, values: Literal["old"]) -> ReturningOld[E | None]:
+        """Return what was deleted, also in a transaction; None if nothing was."""
+        return returning(self, values)  # type: ignore[no-any-return]
+
+    @property
+    def _reads(self) -> bool:
+        """Whether it reads the item that it deletes."""
+        return bool(self._entity.uniques) or self._reads_old
+
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, key = self._entity, self._key
         if self._depends_on_kind and isinstance(entity, VariantsMap):
@@ -71,7 +87,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             kind = entity.variants[0] if stored is None else known_kind(entity, stored)
             return (yield from self._of_kind(kind)._prepare(context, attempt, alone=alone))
         old: Item | None = None
-        if entity.uniques:
+        if self._reads:
             old = yield from read_item(context, entity, key)
             other = of_another_kind(NotFound, entity, key, old)
             if other is not None and not alone:
@@ -104,6 +120,8 @@ class Delete(Write[E | None, E | None], Generic[E]):
         entity, guards = self._entity, list[Requirement]()
         if self._version is not None and entity.version is not None:
             guards.append(OfVersion(entity.version.name, expressed(self._version)))
+        if self._reads and self._returns_old and self._version is None:
+            guards.append(all_unchanged(entity))
         names = sorted(_sentinel_sources(entity))
         guards += [Unchanged("attributes", (name,)) for name in names]
         return [*guards, *self._conditions]
@@ -116,7 +134,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             entity,
             "DeleteItem",
             KeyCondition(self._key),
-            reads=bool(entity.uniques),
+            reads=self._reads,
             conditions=self._conditions,
             requires=self._requirements(),
             sides=side_shapes(entity, entity.uniques, "Delete"),

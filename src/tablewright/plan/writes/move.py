@@ -141,7 +141,7 @@ class Move(Update[E, E], Generic[E]):
             raise RetryWrite(has_written=True)  # and look for rows that were added meanwhile
         return Prepared(
             joined(own, *moves),
-            lambda _: self._written(new),
+            lambda _: self._answer(old, new),
             effects=(effect, *effects),
             finish=partial(_move_late_rows, entity, self._key, values, audit, context),
         )
@@ -151,7 +151,14 @@ class Move(Update[E, E], Generic[E]):
         keys = self._entity.table.attributes
         kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
         update: Update[E, E] = Update(self._entity, self._key, self._known, kept, self._instance)
-        return update._replace(_conditions=self._conditions, _by=self._by, _reason=self._reason)
+        return update._replace(
+            _conditions=self._conditions,
+            _by=self._by,
+            _reason=self._reason,
+            _returns_old=self._returns_old,
+            _reads_old=self._reads_old,
+            _depends_on_whole=self._reads_old or update._depends_on_whole,
+        )
 
     def _shape(self) -> Shape:
         entity = self._entity

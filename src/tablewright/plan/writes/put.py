@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
+
+from msgspec.structs import replace
 
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
 from tablewright.mapping.attributes import HistoryMap
@@ -32,6 +34,7 @@ from tablewright.plan.writes.guard import (
     put_if_absent,
     rejection,
 )
+from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     Rewritable,
     Rewrite,
@@ -162,6 +165,10 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
         super().__init__(instance)
         refuse_write_once(self._entity, self._verb)
 
+    def returning(self, values: Literal["old"]) -> ReturningOld[E | None]:
+        """Return what was replaced; None if nothing was."""
+        return returning(self, values)  # type: ignore[no-any-return]
+
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
         version = self._version
@@ -180,7 +187,16 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             entity, key, self._requirements(reads), old, new=new, other_kind=ConditionFailed
         )
         body = guard.expressions().add_to({"Item": new})
-        return self._prepared(effect, Action("Put", entity.table, body, guard.verdict))
+        prepared = self._prepared(effect, Action("Put", entity.table, body, guard.verdict))
+        if not self._returns_old:
+            return prepared
+
+        def replaced(returned: Item | None) -> E | None:
+            prepared.result(returned)  # the instance gets its version and timestamps
+            item = returned or old
+            return None if item is None else entity.decode(item)
+
+        return replace(prepared, result=replaced, returns="ALL_OLD")
 
     @property
     def _version(self) -> Any:
@@ -194,14 +210,18 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
 
         Version 0 says that the entity was never stored, so that it replaces nothing.
         """
+        if self._reads_old:
+            return True
         return affected_by_all(self._entity).has_side_items and expressed(self._version) != 0
 
     def _requirements(self, reads: bool) -> list[facts.Requirement]:
         """Return what must hold of the stored item."""
         entity, guards = self._entity, list[facts.Requirement]()
+        if reads and self._returns_old:
+            guards.append(facts.Unchanged())
         if entity.version is not None:
             guards.append(facts.OfVersion(entity.version.name, expressed(self._version)))
-        if reads:
+        if reads and not self._returns_old:
             guards.append(
                 facts.Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources)))
             )

@@ -110,7 +110,7 @@ class Transaction(Plan[T_co], Generic[T_co]):
     _checks: tuple[ConditionCheck[Any], ...] = ()
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
-        self._writes = writes
+        self._writes = tuple(write._in_transaction() for write in writes)
 
     def _steps(self, context: Context) -> Steps[T_co]:
         done = yield from commit((*self._writes, *self._checks), context)

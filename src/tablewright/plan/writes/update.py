@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Generic, Self
+from typing import Any, Generic, Literal, Self
 
 from typing_extensions import TypeVar
 
@@ -68,6 +68,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
+from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     INVALID_PATH,
     PARENT_MISSING,
@@ -120,6 +121,14 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
                 refuse_base(entity, self._verb)
             self._depends_on_kind = self._concerns_variants(entity, names)
 
+    def returning(self, values: Literal["old"]) -> ReturningOld[E]:
+        """Return the entity as it was before the changes."""
+        return returning(self, values)  # type: ignore[no-any-return]
+
+    def _in_transaction(self) -> Self:
+        part = super()._in_transaction()
+        return part._replace(_depends_on_whole=True) if part._reads_old else part
+
     def _changed_names(self) -> frozenset[str]:
         updated_at = self._entity.updated_at
         own = () if updated_at is None else (updated_at.name,)
@@ -146,7 +155,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
             _affected=affected,
             _depends_on_kind=False,
             _has_read_kind=True,
-            _depends_on_whole=affected.has_side_items,
+            _depends_on_whole=affected.has_side_items or self._reads_old,
         )
 
     def _check(self) -> None:
@@ -213,13 +222,17 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         action = Action("Update", self._entity.table, body, self._on_failure(guard))
 
         def result(returned: Item | None) -> E | None:
+            if self._returns_old:
+                old = returned or effect.old or {}
+                return self._answer(old, self._effect(changes, old, audit).new or {})
             if returned is not None:
                 return self._written(returned)
             if self._affected.has_side_items:  # of a transaction DynamoDB returns nothing
                 return self._written(effect.new or {})
             return self._changed_instance(changes)
 
-        return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_NEW")
+        returns = "ALL_OLD" if self._returns_old else "ALL_NEW"
+        return Prepared([action, *side_actions(effect)], result, (effect,), returns)
 
     def _encode(self, at: datetime) -> EncodedChanges:
         """Encode the changes, with that of the time of the last update."""
@@ -365,7 +378,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
             if item is None or not isinstance(error, ConditionFailed):
                 return error
             if self._change_conditions() and all(each.matches(item) for each in self._conditions):
-                return NothingToDo(self._written(item), error)
+                return NothingToDo(self._answer(item, item), error)
             return error
 
         return on_failure
@@ -380,6 +393,13 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         vars(self._instance).update(vars(entity))
         self._entity.tracking.remember(self._instance, item)
         return self._instance  # type: ignore[no-any-return]
+
+    def _answer(self, old: Item | None, new: Item) -> E | None:
+        """Return the result of a change of `old` to `new`, which an instance of the caller gets."""
+        written = self._written(new)
+        if not self._returns_old:
+            return written
+        return None if old is None else self._entity.decode(old)
 
     def _changed_instance(self, changes: EncodedChanges) -> E | None:
         """Return the caller's instance with the changes, after a transaction that read nothing."""

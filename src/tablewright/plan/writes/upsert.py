@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
 from tablewright.mapping.attributes import STAMPS, AttributeMap, UniqueMap
@@ -44,6 +44,7 @@ from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import Audit, affected_by_all, write_effect
 from tablewright.plan.writes.guard import Guard, refuse_base
+from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -62,6 +63,16 @@ class Upsert(Update[E, E | None], Generic[E]):
     """Change attributes of an item, or create it with them; returns the entity after that."""
 
     _verb = "upsert"
+
+    def returning(  # type: ignore[override]  # there may have been none
+        self, values: Literal["old"]
+    ) -> ReturningOld[E | None]:
+        """Return the entity as it was before the changes; None if it was created."""
+        return returning(self, values)  # type: ignore[no-any-return]
+
+    def _in_transaction(self) -> Self:
+        part = super()._in_transaction()
+        return part._replace(_reads=True) if part._reads_old else part
 
     def _check(self) -> None:
         entity = self._entity
@@ -247,7 +258,14 @@ class Upsert(Update[E, E | None], Generic[E]):
             return existing(item)
 
         action = Action("Update", entity.table, body, on_failure)
-        return Prepared([action], self._result, (effect,), "ALL_NEW")
+        if not self._returns_old:
+            return Prepared([action], self._result, (effect,), "ALL_NEW")
+
+        def result(old: Item | None) -> E | None:
+            changed = {} if old is None else self._effect(changes, old, audit).new or {}
+            return self._answer(old, created | changed)
+
+        return Prepared([action], result, (effect,), "ALL_OLD")
 
     def _index_attributes(self, created: Item) -> tuple[set[str], list[str]]:
         """Return the index keys that follow from the item's key, and the others it is created with.
@@ -272,7 +290,9 @@ class Upsert(Update[E, E | None], Generic[E]):
         guard = self._guard_if_any([Unchanged(), *self._conditions])
         body = guard.expressions().add_to({"Item": new})
         action = Action("Put", entity.table, body, guard.verdict)
-        return Prepared([action, *side_actions(effect)], lambda _: self._written(new), (effect,))
+        return Prepared(
+            [action, *side_actions(effect)], lambda _: self._answer(None, new), (effect,)
+        )
 
     @property
     def _version(self) -> Any:

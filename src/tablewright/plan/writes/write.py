@@ -135,6 +135,9 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
     _reason: Any = None
     #: The function that made it, for messages.
     _verb = "write"
+    #: Whether its result is the entity as it was before, and whether it reads it for that.
+    _returns_old = False
+    _reads_old = False
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         """Read what has to be known, and return the actions.
@@ -147,6 +150,10 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
     def _steps(self, context: Context) -> Steps[T_co]:
         results = yield from commit((self,), context)
         return results[0]  # type: ignore[no-any-return]
+
+    def _in_transaction(self) -> Self:
+        """Return the write as a part of a transaction, of which DynamoDB returns nothing."""
+        return self._replace(_reads_old=True) if self._returns_old else self
 
     def _with_condition(self, condition: Condition[Any]) -> Self:
         check_condition(condition, self._entity)
