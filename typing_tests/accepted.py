@@ -433,7 +433,7 @@ def writes_are_typed_by_their_entity() -> None:
     assert_type(put(found).returning("old"), ReturningOld[Ticket | None])
     assert_type(update(found, Ticket.title.set("x")).returning("old"), ReturningOld[Ticket])
     assert_type(by_key.condition(unchanged).returning("old"), ReturningOld[Ticket])
-    assert_type(one.upsert(Ticket.title.set("x")).returning("old"), ReturningOld[Ticket | None])
+    assert_type(upsert(found, Ticket.title.set("x")).returning("old"), ReturningOld[Ticket | None])
     assert_type(delete(found).returning("old"), ReturningOld[Ticket | None])
     assert_type(
         transact(by_key.returning("old"), put(found).returning("old")),

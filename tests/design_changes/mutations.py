@@ -588,7 +588,7 @@ def change_local_index(design: Design, random: Random) -> bool:
         return True
     chosen = random.choice(found)
     if way == "project":
-        _set(chosen.value, "project", "'KEYS_ONLY'")
+        _set(next(_calls(chosen, "LSI")), "project", "'KEYS_ONLY'")
         return True
     table.body.remove(chosen)
     place = f"{table.name}.{ast.unparse(chosen.targets[0])}"
