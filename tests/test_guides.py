@@ -32,6 +32,7 @@ GUIDES = [
     "docs/formats.md",
     "docs/observability.md",
     "docs/fastapi.md",
+    "docs/http-api.md",
     "docs/tables-without-a-version.md",
     "docs/your-second-version.md",
 ]

@@ -15,6 +15,7 @@ from tablewright import (
     Entity,
     Get,
     Load,
+    Put,
     Query,
     Tenancy,
     Update,
@@ -346,6 +347,11 @@ def wrong_result(org_id: str) -> Update[Ticket]:
 @access_pattern(rebinds="org_id")  # E: a tuple of names
 def rebound(org_id: str) -> Get[Ticket]:
     return Ticket.primary(org_id, 1)
+
+
+@access_pattern(idempotency="Ticket")  # E: an entity
+def repeated(ticket: Ticket) -> Put[Ticket]:
+    return put(ticket)
 
 
 @access_pattern(rebinds=("number",))

@@ -10,8 +10,9 @@ A call has the parameters and the result of its pattern, so type checkers know b
 to be generated. Errors are those that a database would raise: a problem with the code
 `already_exists` is `AlreadyExists`; others are `ApiError`.
 
-A GET, PUT or DELETE is sent again if there is no response, or the response is 503. Every request is
-sent again if the response is 429, because then nothing was written. `Retry-After` sets the delay.
+A GET, a PUT, a DELETE, and a request with an Idempotency-Key, which the client makes, is sent again
+if there is no response, or the response is 503. Every request is sent again if the response is 429,
+because then nothing was written. `Retry-After` sets the delay.
 
 The module needs httpx2: `pip install 'tablewright[client]'`.
 """
@@ -25,6 +26,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Generator, Iter
 from functools import cache
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx2
 import msgspec
@@ -92,6 +94,8 @@ class _Call(Struct, frozen=True):
     path: str
     query: dict[str, Any]
     content: bytes | None
+    #: The same one in each attempt; "" if the operation takes none.
+    idempotency_key: str = ""
 
 
 #: A call yields requests and delays, and receives responses; None if there was none.
@@ -150,9 +154,12 @@ class _AnyClient(Generic[C]):
     def _delay(self, call: _Call, response: httpx2.Response | None, attempt: int) -> float | None:
         """Return the seconds to wait before the next attempt; None if there is none."""
         if response is not None and response.status_code not in (429, 503):
-            return None
+            is_running = response.status_code == 409 and "Retry-After" in response.headers
+            if not is_running:
+                return None
         is_refused = response is not None and response.status_code == 429
-        if not is_refused and call.method not in _REPEATABLE:
+        is_repeatable = call.method in _REPEATABLE or call.idempotency_key
+        if not is_refused and not is_repeatable:
             return None
         delay = Backoff(self._attempts, _FIRST_DELAY, _LONGEST_DELAY).delay(attempt)
         asked = "" if response is None else response.headers.get("Retry-After", "")
@@ -326,7 +333,8 @@ def _call(operation: HttpOperation, arguments: tuple[Any, ...], named: Mapping[s
     elif operation.body:
         sent = {name: values[name] for name in operation.body if name in values}
         content = msgspec.json.encode(sent)
-    return _Call(operation.route.method, path, query, content)
+    idempotency_key = "" if operation.pattern.idempotency is None else str(uuid4())
+    return _Call(operation.route.method, path, query, content, idempotency_key)
 
 
 def _json(kind: Any, value: Any) -> Any:
@@ -336,15 +344,15 @@ def _json(kind: Any, value: Any) -> Any:
 
 
 def _request(call: _Call, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
-    sent = (
-        dict(headers) if call.content is None else {"Content-Type": "application/json", **headers}
-    )
+    own = {"Content-Type": "application/json"} if call.content is not None else {}
+    if call.idempotency_key:
+        own["Idempotency-Key"] = call.idempotency_key
     return {
         "method": call.method,
         "url": url + call.path,
         "params": call.query or None,
         "content": call.content,
-        "headers": sent,
+        "headers": own | dict(headers),
     }
 
 

@@ -17,11 +17,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from msgspec.structs import replace
 from starlette.middleware.cors import CORSMiddleware
 
 from tablewright.errors import DeclarationError, TablewrightError
 from tablewright.fastapi.databases import DatabaseDep, lifespan
-from tablewright.fastapi.endpoints import Exposed, endpoint_of, is_tagged_read
+from tablewright.fastapi.endpoints import (
+    Exposed,
+    can_be_create_only,
+    endpoint_of,
+    is_guarded,
+    is_tagged_read,
+)
+from tablewright.fastapi.etags import REQUIRED_IF_MATCH
+from tablewright.fastapi.idempotency import PARAMETER
 from tablewright.fastapi.problems import add_exception_handlers
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.databases.connecting import Target
@@ -33,7 +42,6 @@ from tablewright.plan.migration.revision import record_request
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.get import Get
 from tablewright.plan.writes.delete import Delete
-from tablewright.plan.writes.put import Create
 from tablewright.plans import AccessPattern, access_patterns
 
 if TYPE_CHECKING:
@@ -61,6 +69,7 @@ def create_app(
     tokens: Tokens | None = None,
     scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
+    require_if_match: bool = False,
     cors_origins: Sequence[str] = (),
     title: str | None = None,
     version: str = "0.1.0",
@@ -70,9 +79,9 @@ def create_app(
 
     `patterns` are those that are exposed; by default those that declare `route=`. A dict has the
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
-    each follow from its declaration: see `pattern_router`. `tenant`, `tokens`, `scope` and
-    `dependencies` are those of the router. `cors_origins` may call the API from a browser. The
-    other options are those of `connect_async`.
+    each follow from its declaration: see `pattern_router`. `tenant`, `tokens`, `scope`,
+    `dependencies` and `require_if_match` are those of the router. `cors_origins` may call the API
+    from a browser. The other options are those of `connect_async`.
 
     Raise DeclarationError if no pattern is exposed.
     """
@@ -106,6 +115,7 @@ def create_app(
             tokens=tokens,
             scope=scope,
             dependencies=dependencies,
+            require_if_match=require_if_match,
             prefix=prefix,
         )
         app.include_router(router)
@@ -143,6 +153,7 @@ def pattern_router(
     tokens: Tokens | None = None,
     scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
+    require_if_match: bool = False,
     prefix: str = "",
 ) -> APIRouter:
     """Return a router with one operation for each access pattern.
@@ -152,14 +163,21 @@ def pattern_router(
     `tenant={"org_id": current_org}`, where current_org is a dependency that returns the id of the
     caller's tenant, this id is passed to the parameter `org_id`, which is not part of the API.
     With `tokens`, each operation needs a valid token, and the scope that `scope` returns for its
-    pattern. `dependencies` run before each operation. The application must have the lifespan and
+    pattern. `dependencies` run before each operation. With `require_if_match`, a write of an entity
+    with a version needs If-Match, and is 428 without it. The application must have the lifespan and
     the handlers of this package.
 
     Raise DeclarationError for patterns that cannot be exposed: a scan, two with the same route or
     the same name, or, with `tenant`, one that does not take the tenant.
     """
     before = "".join(f"{word}_" for word in re.findall(r"\w+", prefix))
-    exposed = [_expose(traced_pattern(each), tenant, before) for each in patterns]
+    exposed = [
+        replace(
+            _expose(traced_pattern(each), tenant, before),
+            requires_match=require_if_match,
+        )
+        for each in patterns
+    ]
     _refuse_doubled(exposed)
     if scope is not None and tokens is None:
         raise DeclarationError("scope=… needs tokens=…: a scope is one of a token")
@@ -241,6 +259,9 @@ def _add_operation(
     pattern, plan = exposed.pattern, exposed.pattern.plan
     endpoint = endpoint_of(exposed, locations)
     is_delete, is_tagged = isinstance(plan, Delete), is_tagged_read(exposed.operation)
+    headers = [] if pattern.idempotency is None else [PARAMETER]
+    if exposed.requires_match and is_guarded(plan):
+        headers.append(REQUIRED_IF_MATCH | {"required": not can_be_create_only(plan)})
     first, _, rest = pattern.doc.partition("\n")
     settings: dict[str, Any] = {
         "operation_id": exposed.name,
@@ -248,10 +269,11 @@ def _add_operation(
         "summary": first.strip().removesuffix(".") or exposed.name.replace("_", " ").capitalize(),
         "description": rest.strip() or None,
         "tags": [entity.name for entity in pattern.entities[:1]],
-        "status_code": 204 if is_delete else 201 if isinstance(plan, Create) else 200,
+        "status_code": exposed.status,
         "responses": {304: {"description": "The client has this version."}} if is_tagged else {},
         "response_model": None if is_delete else exposed.operation.result,
-        "openapi_extra": {"x-tablewright": describe(pattern)},
+        "openapi_extra": {"x-tablewright": describe(pattern)}
+        | ({"parameters": headers} if headers else {}),
     }
     router.add_api_route(exposed.route.path, endpoint, methods=[exposed.route.method], **settings)
     if exposed.route.method == "GET":
@@ -267,7 +289,7 @@ def _add_operation(
 
 def describe(pattern: AccessPattern) -> dict[str, Any]:
     """Return what an operation asks of DynamoDB, for its description in OpenAPI."""
-    shape = pattern.shape
+    shape = pattern.api_shape
     requests = [
         {
             name: text

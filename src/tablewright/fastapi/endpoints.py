@@ -3,7 +3,7 @@
     request ──path, query, body──▶ arguments ──pattern──▶ plan ──page, If-Match──▶ db.run ──▶ response
 
     what the plan returns        the response
-    an entity, an aggregate      200, with its ETag if it has a version; 404 if there is none
+    an entity, an aggregate      200, with the ETag of its version or content; 404 if there is none
     a page                       200, `{"items": […], "next_cursor": …}`, with a Link to the next one
     what it creates              201, with its Location if a route reads it by its attributes
     what it deletes              204; 404 if there was none
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -27,18 +27,26 @@ from fastapi import Body, Depends, Path, Query, Request, Response
 from msgspec import Struct
 
 from tablewright.fastapi.databases import Paging, get_database
-from tablewright.fastapi.etags import ETag, IfMatch, WritePrecondition
+from tablewright.fastapi.etags import (
+    CreatedETag,
+    CreateOnly,
+    ETag,
+    IfMatch,
+    RequiredIfMatch,
+    WritePrecondition,
+)
+from tablewright.fastapi.idempotency import ResponseRecorder, json_response
 from tablewright.fastapi.problems import found
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.http_operation import HttpOperation
 from tablewright.model.route import Route
-from tablewright.plan.inspection import entity_of, writes_of
+from tablewright.plan.inspection import conditions_of, create_only, entity_of, writes_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query as QueryPlan
 from tablewright.plan.reads.single import Then
 from tablewright.plan.writes.delete import Delete
-from tablewright.plan.writes.put import Create
+from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.write import Write
@@ -46,7 +54,7 @@ from tablewright.plans import AccessPattern
 
 #: Parameters of an endpoint that are not those of its pattern.
 _REQUEST, _RESPONSE, _DATABASE = "request_", "response_", "database_"
-_PAGE, _TAG, _BODY = "page_", "tag_", "body_"
+_PAGE, _TAG, _BODY, _CREATE_ONLY = "page_", "tag_", "body_", "create_only_"
 
 
 class Exposed(Struct, frozen=True, eq=False):
@@ -56,6 +64,8 @@ class Exposed(Struct, frozen=True, eq=False):
     name: str
     #: The parameter that is the tenant, and the dependency that returns it; None without a tenancy.
     tenant: tuple[str, Callable[..., Any]] | None = None
+    #: Whether a write of a versioned entity needs If-Match.
+    requires_match: bool = False
 
     @property
     def pattern(self) -> AccessPattern:
@@ -73,17 +83,49 @@ class Exposed(Struct, frozen=True, eq=False):
         entities = self.pattern.entities
         return entities[0] if len(entities) == 1 else None
 
+    @property
+    def status(self) -> int:
+        """The status of a response without a problem."""
+        plan = self.pattern.plan
+        return 204 if isinstance(plan, Delete) else 201 if isinstance(plan, Create) else 200
+
 
 def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Callable[..., Any]:
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
-    plan, tenant = exposed.pattern.plan, exposed.tenant
-    call = _caller(exposed.pattern)
-    is_write, is_page = exposed.pattern.shape.is_write, isinstance(plan, QueryPlan)
+    pattern, plan, tenant = exposed.pattern, exposed.pattern.plan, exposed.tenant
+    call, status = _caller(pattern), exposed.status
+    is_write, is_page = pattern.shape.is_write, isinstance(plan, QueryPlan)
+    is_tagged = is_tagged_by_content(exposed.operation)
+    dump = pydantic.TypeAdapter(exposed.operation.result).dump_json
+    recorder = None
+    if pattern.idempotency is not None:
+        recorder = ResponseRecorder(pattern.idempotency, status)
+
+    def finish(request: Request, response: Response, tag: Any, result: Any) -> bytes:
+        """Set the headers of a response, and return its body."""
+        if isinstance(plan, Delete):
+            return b""
+        if is_page:
+            _link_next(request, response, result)
+        elif isinstance(plan, Create):
+            _locate(request, response, result, locations)
+        elif not is_write or isinstance(plan, Then):  # what it reads first may not exist
+            result = found(result)
+        elif isinstance(plan, ReturningOld):
+            return b"" if result is None else dump(result)
+        if is_tagged:
+            body = dump(result)
+            tag.set_content(body)
+            return body
+        if tag is not None and not isinstance(plan, Transaction):
+            tag.set(result)
+        return dump(result)
 
     async def endpoint(**given: Any) -> Any:
         request, response = given.pop(_REQUEST), given.pop(_RESPONSE)
         database, page = given.pop(_DATABASE), given.pop(_PAGE, None)
         tag, body = given.pop(_TAG, None), given.pop(_BODY, None)
+        is_create_only = given.pop(_CREATE_ONLY, False)
         if body is not None:
             given |= {name: getattr(body, name) for name in type(body).model_fields}
         if tenant is not None:
@@ -91,34 +133,28 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         made: Any = call(given)
         if page is not None:
             made = page.apply(made)
-        if isinstance(tag, WritePrecondition):
+        if is_create_only:
+            made = create_only(made)
+        elif isinstance(tag, WritePrecondition):
             made = tag.apply(made)
+        if recorder is not None:
+            describe = partial(finish, request, response, tag)
+            return await recorder.respond(request, response, database, made, given, describe)
         result = await database.run(made)
-        if is_page:
-            _link_next(request, response, result)
-        elif isinstance(plan, Create):
-            _locate(request, response, result, locations)
-        elif isinstance(plan, Delete):
+        if isinstance(plan, Delete):
             found(result)
-            return None
-        elif isinstance(plan, ReturningOld):
-            return Response(status_code=204) if result is None else result
-        elif not is_write or isinstance(plan, Then):  # what it reads first may not exist
-            result = found(result)
-        return result if tag is None or isinstance(plan, Transaction) else tag.set(result)
+        content = finish(request, response, tag, result)
+        return json_response(response, status if content else 204, content)
 
     parameters = [
         _keyword(_REQUEST, Request),
         _keyword(_RESPONSE, Response),
+        *_arguments(exposed),  # a caller without a tenant is refused first
         _keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
-        *_arguments(exposed),
+        *_preconditions(exposed),
     ]
-    if is_tagged_read(exposed.operation):
-        parameters.append(_keyword(_TAG, ETag))
-    elif _is_guarded(plan):
-        parameters.append(_keyword(_TAG, IfMatch))
-    if is_page and "cursor" not in exposed.pattern.types:
-        paging = Annotated[Any, Depends(_after)] if "limit" in exposed.pattern.types else Paging
+    if is_page and "cursor" not in pattern.types:
+        paging = Annotated[Any, Depends(_after)] if "limit" in pattern.types else Paging
         parameters.append(_keyword(_PAGE, paging))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = exposed.name
@@ -197,17 +233,41 @@ def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
     return call
 
 
-# -- versions ------------------------------------------------------------------------------------
+# -- preconditions -------------------------------------------------------------------------------
+
+
+def _preconditions(exposed: Exposed) -> Iterable[inspect.Parameter]:
+    """Yield the parameters for the entity tags of the request and the response."""
+    plan, operation = exposed.pattern.plan, exposed.operation
+    if is_tagged_read(operation):
+        yield _keyword(_TAG, ETag)
+    elif is_guarded(plan):
+        yield _keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
+    elif isinstance(plan, Create) and entity_of(plan).version is not None:
+        yield _keyword(_TAG, CreatedETag)
+    if can_be_create_only(plan):
+        yield _keyword(_CREATE_ONLY, CreateOnly)
+
+
+def can_be_create_only(plan: Plan[Any]) -> bool:
+    """Return whether `If-None-Match: *` lets a write only create its item."""
+    return isinstance(plan, Put) and not conditions_of(plan)
 
 
 def is_tagged_read(operation: HttpOperation) -> bool:
-    """Return whether it reads one entity with a version, which is its ETag."""
+    """Return whether its response has an ETag: a page has none, for its cursor is always new."""
+    pattern = operation.pattern
+    return not pattern.shape.is_write and not isinstance(pattern.plan, QueryPlan)
+
+
+def is_tagged_by_content(operation: HttpOperation) -> bool:
+    """Return whether the ETag is that of what is read, and not the version of an entity."""
     entity = getattr(operation.result, "__entity__", None)
     has_version = isinstance(entity, EntityMap) and entity.version is not None
-    return has_version and not operation.pattern.shape.is_write
+    return is_tagged_read(operation) and not has_version
 
 
-def _is_guarded(plan: Plan[Any]) -> bool:
+def is_guarded(plan: Plan[Any]) -> bool:
     """Return whether If-Match says which version a write expects."""
     writes = writes_of(plan) if isinstance(plan, Transaction) else (plan,)
     guarded = [

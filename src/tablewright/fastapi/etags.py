@@ -1,4 +1,4 @@
-"""ETags: conditional requests, based on the versions of entities.
+"""ETags: conditional requests, based on the versions of entities, or on what is sent.
 
     async def get_issue(number: int, db: DatabaseDep, etag: ETag) -> Issue:
         return etag.set(found(await db.run(issue(number))))          304 for If-None-Match
@@ -9,11 +9,14 @@
     match.apply(transact(create(comment), …), of=issue(number))               a check of its version
 
 The entity tag of version 7 is `"7"`. A write with `If-Match` is applied only if this version is
-stored, by a condition of the write itself, so no other write can come between.
+stored, by a condition of the write itself, so no other write can come between. Where it is
+required, a write without it is 428. A put with `If-None-Match: *` is applied only if there is no
+item. What has no version has a hash of its content as its entity tag, for reads.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar, overload
 
@@ -35,7 +38,17 @@ from tablewright.plan.writes.several import Transaction, require
 _TAG = re.compile('"([0-9]{1,38})"')
 #: The headers in OpenAPI: FastAPI would say that they may be null, which a header cannot.
 _ONE_TAG = WithJsonSchema({"type": "string", "pattern": r'^(\*|"[0-9]{1,38}")$'})
-_TAGS = WithJsonSchema({"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,38}")$'})
+_TAGS = WithJsonSchema({"type": "string", "pattern": r'^(\*|(W/)?"[0-9a-z]{1,38}")$'})
+_ANY = WithJsonSchema({"type": "string", "enum": ["*"]})
+#: The header in OpenAPI where it is required; FastAPI would respond to a missing one with 422.
+REQUIRED_IF_MATCH: dict[str, Any] = {
+    "name": "If-Match",
+    "in": "header",
+    "required": True,
+    "description": "The ETag of the version to change, or *. Other versions: 412.",
+    "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,38}")$'},
+    "example": "*",
+}
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -52,7 +65,7 @@ class _Conditional(Protocol):
 Write = TypeVar("Write", bound=_Conditional)
 
 
-class _Tagged:
+class ResponseTag:
     """A response that gets the entity tag of an entity."""
 
     def __init__(self, response: Response) -> None:
@@ -64,7 +77,7 @@ class _Tagged:
         return entity
 
 
-class ReadPrecondition(_Tagged):
+class ReadPrecondition(ResponseTag):
     """The header If-None-Match of a request, and the ETag of its response."""
 
     def __init__(self, response: Response, known: list[str]) -> None:
@@ -76,18 +89,29 @@ class ReadPrecondition(_Tagged):
 
         Respond with 304 Not Modified, without a body, if the client already has this version.
         """
-        tag = _tag(entity)
-        if "*" in self._known or tag in self._known:
-            raise HTTPException(304, headers={"ETag": tag})
+        self._check(_tag(entity))
         return super().set(entity)
 
+    def set_content(self, content: bytes) -> None:
+        """Set the ETag header to a hash of the content; respond with 304 as `set` does."""
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        self._check(tag)
+        self._response.headers["ETag"] = tag
 
-class WritePrecondition(_Tagged):
+    def _check(self, tag: str) -> None:
+        if "*" in self._known or tag in self._known:
+            raise HTTPException(304, headers={"ETag": tag})
+
+
+class WritePrecondition(ResponseTag):
     """The header If-Match of a request, and the ETag of its response."""
 
-    def __init__(self, response: Response, if_match: str | None) -> None:
+    def __init__(
+        self, response: Response, if_match: str | None, *, is_required: bool = False
+    ) -> None:
         super().__init__(response)
         self._expected = if_match
+        self._is_required = is_required
 
     @overload
     def apply(self, write: Write) -> Write: ...
@@ -99,8 +123,12 @@ class WritePrecondition(_Tagged):
         In a transaction, it is the version of the item `of`, such as `Order.primary(…)`, whether
         the transaction writes this item or not; by default that of the only write of a versioned
         entity. Without If-Match, and with `If-Match: *`, it is the write itself. Respond with 412
-        to a tag that no version has, and with 400 to several tags.
+        to a tag that no version has, with 400 to several tags, and with 428 to a request without
+        the header, if it is required.
         """
+        if self._is_required and self._expected is None:
+            detail = "It needs the header If-Match: the ETag of the version to change."
+            raise HTTPException(428, {"code": "precondition_required", "detail": detail})
         if of is not None:
             _check_item(write, of)
         target = write if of is None else of
@@ -145,10 +173,36 @@ async def _get_if_match(
     return WritePrecondition(response, if_match)
 
 
+async def _require_if_match(request: Request, response: Response) -> WritePrecondition:
+    return WritePrecondition(response, request.headers.get("If-Match"), is_required=True)
+
+
+async def _get_create_only(
+    if_none_match: Annotated[
+        str | None, _ANY, Header(description="*: create it; 412 if it exists.")
+    ] = None,
+) -> bool:
+    if if_none_match not in (None, "*"):
+        raise HTTPException(400, "In a request that writes, If-None-Match is * or left out.")
+    return if_none_match is not None
+
+
 #: The dependency of an endpoint that reads an entity.
 ETag: TypeAlias = Annotated[ReadPrecondition, Depends(_get_etag)]
 #: The dependency of an endpoint that changes or deletes an entity.
 IfMatch: TypeAlias = Annotated[WritePrecondition, Depends(_get_if_match)]
+#: The same, of one that refuses requests without the header.
+RequiredIfMatch: TypeAlias = Annotated[WritePrecondition, Depends(_require_if_match)]
+
+
+async def _get_created_etag(response: Response) -> ResponseTag:
+    return ResponseTag(response)
+
+
+#: The dependency of an endpoint that creates an entity.
+CreatedETag: TypeAlias = Annotated[ResponseTag, Depends(_get_created_etag)]
+#: The dependency of an endpoint that puts an entity: whether it must not exist.
+CreateOnly: TypeAlias = Annotated[bool, Depends(_get_create_only)]
 
 
 def _check_item(write: Any, of: Any) -> None:

@@ -5,7 +5,7 @@
     409  unique_violation       another entity has this value
     409  condition_failed       a condition of the write is false
     409  version_conflict       the item has another version
-    412  precondition_failed    the same, for a request with If-Match
+    412  precondition_failed    the same, for a request with If-Match; it exists: If-None-Match
     422  invalid_value          a value is not valid for its attribute or key
     422  invalid_cursor         not a cursor of this query, these arguments and this tenant
     429  throttled              the capacity is exceeded; Retry-After
@@ -142,6 +142,13 @@ _PROBLEMS: dict[type[TablewrightError], tuple[int, str, str]] = {
 }
 
 
+#: The header of a request that makes 412 of an exception.
+_PRECONDITIONS: dict[type[TablewrightError], str] = {
+    VersionConflict: "if-match",
+    AlreadyExists: "if-none-match",
+}
+
+
 async def _on_tablewright_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, TablewrightError)
     kind = next(each for each in type(error).__mro__ if each in _PROBLEMS)
@@ -155,7 +162,8 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
         type(error).__name__,
         error,
     )
-    if kind is VersionConflict and "if-match" in request.headers:
+    header = _PRECONDITIONS.get(kind)
+    if header is not None and header in request.headers:
         status, code = 412, "precondition_failed"
     detail = detail.format(
         entity=getattr(error, "entity", ""),

@@ -38,6 +38,8 @@ from tablewright.errors import (
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
+from tablewright.model.entity import Entity
+from tablewright.model.idempotency import once_shape, read_idempotency
 from tablewright.model.inputs import EntityModel
 from tablewright.model.route import Route, read_route
 from tablewright.model.table import Table
@@ -69,6 +71,8 @@ class AccessPattern(Struct, frozen=True):
     rate: float | None = None
     #: The route in an HTTP API that it declares.
     route: Route | None = None
+    #: The record of each request with an Idempotency-Key in an HTTP API; None if it takes none.
+    idempotency: EntityMap | None = None
 
     @property
     def label(self) -> str:
@@ -86,6 +90,12 @@ class AccessPattern(Struct, frozen=True):
         return self.plan._shape()
 
     @property
+    def api_shape(self) -> Shape:
+        """The shape of its operation in an HTTP API: with the record of an Idempotency-Key."""
+        record = self.idempotency
+        return self.shape if record is None else once_shape(self.plan, record)
+
+    @property
     def entities(self) -> tuple[EntityMap, ...]:
         """Every entity that its plan reads or writes."""
         return self.plan._entities()
@@ -100,6 +110,7 @@ def access_pattern(
     role: str = "",
     rate: float | None = None,
     route: str | None = None,
+    idempotency: type[Entity] | None = None,
 ) -> Callable[[Callable[Ps, T]], Callable[Ps, T]]: ...
 def access_pattern(
     function: Callable[Ps, T] | None = None,
@@ -109,18 +120,21 @@ def access_pattern(
     role: str = "",
     rate: float | None = None,
     route: str | None = None,
+    idempotency: type[Entity] | None = None,
 ) -> Callable[Ps, T] | Callable[[Callable[Ps, T]], Callable[Ps, T]]:
     """Declare an access pattern: trace the function once; calls run it unchanged.
 
     A parameter with the name of one part of a key must not be passed for another part, except those
     in `rebinds`. `role` names the programs that run the pattern: `tablewright publish iam` writes a
     policy for each role. `rate` is the average number of calls in a second, for `tablewright cost`.
-    `route`, such as `"GET /orders/{order_id}"`, exposes it in the HTTP API of the design.
+    `route`, such as `"GET /orders/{order_id}"`, exposes it in the HTTP API of the design. There, a
+    request of a pattern with `idempotency` needs an Idempotency-Key, and is applied once: the
+    entity is the record of its response, which is written in the same transaction.
     """
     if function is not None:
-        return _declare(function, (), "", None, None, sys._getframe(1).f_locals)
+        return _declare(function, (), "", None, None, None, sys._getframe(1).f_locals)
     return lambda decorated: _declare(
-        decorated, rebinds, role, rate, route, sys._getframe(1).f_locals
+        decorated, rebinds, role, rate, route, idempotency, sys._getframe(1).f_locals
     )
 
 
@@ -130,6 +144,7 @@ def _declare(
     role: str,
     rate: float | None,
     route: str | None,
+    idempotency: type[Entity] | None,
     local: Mapping[str, Any],
 ) -> Callable[Ps, T]:
     name = function.__name__
@@ -173,6 +188,9 @@ def _declare(
         role=role,
         rate=rate,
         route=None if route is None else read_route(route, name, hints, plan),
+        idempotency=None
+        if idempotency is None
+        else read_idempotency(idempotency, name, hints, plan),
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
     for table in {entity.table for entity in plan._entities()}:

@@ -31,6 +31,7 @@ from tablewright.plan.reads.query import Count, First, Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape
+from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.write import Write
@@ -73,6 +74,11 @@ def has_page_size(plan: Query[Any]) -> bool:
 def conditions_of(plan: Write[Any]) -> tuple[Condition[Any], ...]:
     """Return the conditions that the caller sets for a write."""
     return plan._conditions
+
+
+def create_only(plan: Put[Any]) -> Create[Any]:
+    """Return the write of the same entity that fails if its item exists."""
+    return Create(plan._instance)._replace(_pattern=plan._pattern, _stamps=plan._stamps)
 
 
 def plans_in(plan: Plan[Any]) -> Iterator[Plan[Any]]:

@@ -9,6 +9,7 @@ action.py           Action: one part of the request, what its failure means, how
 write.py            Write: the base of all writes; commit: send the actions as one request, and
                     prepare again if an item has changed; the shape of a write
 
+once.py             a write and its record, which says that it was applied
 several.py          transact(…) with condition_check(…): all or none; batch_write(…): in batches
 collection.py       delete_all, update_all: a range, or an aggregate with all its rows
 range_write.py      every item of a query, in as many requests as needed

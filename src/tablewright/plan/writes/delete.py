@@ -66,6 +66,9 @@ class Delete(Write[E | None, E | None], Generic[E]):
                 len(variant.uniques) > len(entity.uniques) for variant in entity.variants
             )
 
+    def _reading(self) -> Self:
+        return self._replace(_reads_old=True)
+
     def condition(self, condition: Condition[E]) -> Self:
         """Delete only if the condition holds for the stored item."""
         return self._with_condition(condition)

@@ -16,7 +16,7 @@ unique value, history) are rejected: their guarantees need a transaction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, overload
 
 from typing_extensions import TypeVar
@@ -121,20 +121,23 @@ class Transaction(Plan[T_co], Generic[T_co]):
         return tuple(dict.fromkeys(write._entity for write in (*self._writes, *self._checks)))
 
     def _shape(self) -> Shape:
-        steps = [write._shape() for write in (*self._writes, *self._checks)]
-        return shape_of(
-            steps,
-            operation="TransactWriteItems",
-            write_units=sum(step.write_units * step.transaction_factor for step in steps),
-            read_range=facts.total(
-                step.read_range.for_each() if step.is_for_each else step.read_range
-                for step in steps
-            ),
-            write_range=facts.total(
-                step.in_transaction.for_each() if step.is_for_each else step.in_transaction
-                for step in steps
-            ),
-        )
+        return transaction_shape([write._shape() for write in (*self._writes, *self._checks)])
+
+
+def transaction_shape(steps: Sequence[Shape]) -> Shape:
+    """Return the shape of writes in one transaction."""
+    return shape_of(
+        steps,
+        operation="TransactWriteItems",
+        write_units=sum(step.write_units * step.transaction_factor for step in steps),
+        read_range=facts.total(
+            step.read_range.for_each() if step.is_for_each else step.read_range for step in steps
+        ),
+        write_range=facts.total(
+            step.in_transaction.for_each() if step.is_for_each else step.in_transaction
+            for step in steps
+        ),
+    )
 
 
 def require(

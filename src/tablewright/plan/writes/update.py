@@ -125,9 +125,8 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         """Return the entity as it was before the changes."""
         return returning(self, values)  # type: ignore[no-any-return]
 
-    def _in_transaction(self) -> Self:
-        part = super()._in_transaction()
-        return part._replace(_depends_on_whole=True) if part._reads_old else part
+    def _reading(self) -> Self:
+        return self._replace(_reads_old=True, _depends_on_whole=True)
 
     def _changed_names(self) -> frozenset[str]:
         updated_at = self._entity.updated_at

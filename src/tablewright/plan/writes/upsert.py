@@ -70,10 +70,6 @@ class Upsert(Update[E, E | None], Generic[E]):
         """Return the entity as it was before the changes; None if it was created."""
         return returning(self, values)  # type: ignore[no-any-return]
 
-    def _in_transaction(self) -> Self:
-        part = super()._in_transaction()
-        return part._replace(_reads=True) if part._reads_old else part
-
     def _check(self) -> None:
         entity = self._entity
         if not self._changes:
@@ -156,6 +152,9 @@ class Upsert(Update[E, E | None], Generic[E]):
             or any(not self._is_neutral(change) for change in self._changes)
             or any(not self._is_as_absent(attribute) for attribute in attributes)
         )
+
+    def _reading(self) -> Self:
+        return super()._reading()._replace(_reads=True)
 
     def _reserved(self) -> list[UniqueMap]:
         """Return the unique values that a created item may have."""

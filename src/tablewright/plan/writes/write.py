@@ -147,13 +147,23 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
         """
         raise NotImplementedError
 
+    def _prepare_after(
+        self, earlier: Sequence[Prepared], context: Context, attempt: int, *, alone: bool
+    ) -> Steps[Prepared]:
+        """Prepare itself, knowing what the writes before it in the transaction will do."""
+        return self._prepare(context, attempt, alone=alone)
+
+    def _reading(self) -> Self:
+        """Return the same write, which knows what it leaves behind before it is sent."""
+        return self
+
     def _steps(self, context: Context) -> Steps[T_co]:
         results = yield from commit((self,), context)
         return results[0]  # type: ignore[no-any-return]
 
     def _in_transaction(self) -> Self:
         """Return the write as a part of a transaction, of which DynamoDB returns nothing."""
-        return self._replace(_reads_old=True) if self._returns_old else self
+        return self._replace(_reads_old=True)._reading() if self._returns_old else self
 
     def _with_condition(self, condition: Condition[Any]) -> Self:
         check_condition(condition, self._entity)
@@ -216,7 +226,9 @@ def _prepare_all(
     prepared: list[Prepared] = []
     for position, write in enumerate(writes):
         try:
-            ready = yield from write._prepare(context, attempt, alone=len(writes) == 1)
+            ready = yield from write._prepare_after(
+                prepared, context, attempt, alone=len(writes) == 1
+            )
         except WriteRejected as error:
             raise with_position(error, writes, position) from None
         prepared.append(ready)

@@ -150,7 +150,7 @@ def grants(patterns: Iterable[AccessPattern]) -> dict[Grant, frozenset[str]]:
     """
     found: dict[Grant, list[tuple[str, ...]]] = {}
     for pattern in patterns:
-        for access in accesses(pattern.shape):
+        for access in (*accesses(pattern.shape), *accesses(pattern.api_shape)):
             found.setdefault(access.grant, []).append(access.request.attributes)
     return {
         grant: frozenset().union(*named) if all(named) else frozenset()
