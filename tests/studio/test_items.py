@@ -208,3 +208,40 @@ def test_the_first_view_of_a_table_is_one_request_of_one_page() -> None:
     assert [operation for operation, _ in workspace.requests] == ["DescribeTable", "Scan"]
     assert workspace.requests[1][1]["Limit"] == PAGE_SIZE
     assert f"{PAGE_SIZE} of {PAGE_SIZE} items read" in text
+
+
+def cells_of(page: str) -> list[list[str]]:
+    """The cells of each row of the grid, without those of partitions."""
+    return [
+        [text_of(cell).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+        for row in re.findall(r"<tr[^>]*>(.*?)</tr>", page)
+        if "<td" in row
+    ]
+
+
+def test_items_of_one_kind_have_a_column_for_each_attribute_also_where_it_is_absent(
+    workspace: Workspace, browser: Browser
+) -> None:
+    key = {"PK": {"S": "CUST#C7"}, "SK": {"S": "PROFILE"}}
+    profile = {"entityType": {"S": "CustomerProfile"}, "customerId": {"S": "C7"}}
+    more = {"name": {"S": "Eve"}, "points": {"N": "12"}}
+    workspace.send("PutItem", TableName=TABLE, Item=key | profile | more)
+    page = browser.get(f"/items/{TABLE}?entity=CustomerProfile").text
+    head = re.findall(r'<th scope="col" class="at[^"]*">(.*?)</th>', page)
+    rows = cells_of(page)
+    assert head[-1] == 'points<span class="faint" title="not in the design"> ?</span>'
+    assert len({len(row) for row in rows}) == 1
+    assert len(rows[0]) == len(head) + 2
+    assert {row[-1] for row in rows} == {"12", "—"}
+    assert re.search(r'<td class="at num" data-l="points">', page)
+
+
+def test_an_empty_table_offers_no_filter_to_clear(keys_browser: tuple[Engine, Browser]) -> None:
+    engine, browser = keys_browser
+    for item in engine.call("Scan", {"TableName": KEYS})["Items"]:
+        key = {name: item[name] for name in ("id", "at")}
+        engine.call("DeleteItem", {"TableName": KEYS, "Key": key})
+    empty = text_of(browser.get(f"/items/{KEYS}").text)
+    assert "No items yet" in empty
+    assert "Clear the filter" not in empty
+    assert "Clear the filter" in text_of(browser.get(f"/items/{KEYS}?pk=1").text)

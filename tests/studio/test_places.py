@@ -22,7 +22,6 @@ from tablewright import (
     unique,
 )
 from tablewright.engine import Engine
-from tablewright.presentation.keys import column_widths, key_pieces
 from tablewright.presentation.kinds import kind_of
 from tablewright.studio.items.places import ItemPlace, places_of, read_neighbours
 from tablewright.studio.items.reading import lookup, run
@@ -221,12 +220,3 @@ def test_an_index_that_is_missing_or_being_built_is_not_used(engine: Engine) -> 
     partly = replace(description, indexes=(description.indexes[0], building))
     assert [index.name for index in partly.indexes] == ["open_tasks", "by_rank"]
     assert lookup(partly, Task.__entity__, {"rank": 3}, ("rank",)) is None
-
-
-def test_parts_align_if_what_is_before_them_is_the_same(engine: Engine) -> None:
-    base = description_of(engine).base
-    items = [task(), task(task_id="T10"), task(task_id="T" * 40)]
-    kind = kind_of(KNOWN, items[0])
-    short = column_widths(key_pieces(base, kind, item, "SK") for item in items[:2])
-    assert short == {("TASK#", "{taskId}"): 3}
-    assert column_widths(key_pieces(base, kind, item, "SK") for item in items) == {}

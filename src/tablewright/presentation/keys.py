@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from tablewright.table_description import IndexDescription
     from tablewright.values import Item, Value
 
-#: How much space is added at most to align a part.
-MAX_PADDING = 12
 #: How messages name the types of key attributes.
 KEY_TYPES = {"S": "a string", "N": "a number", "B": "a binary value in base64"}
 
@@ -129,24 +127,6 @@ def parser(key: KeyMap, attribute: str) -> Parser:
     return Parser(key.templates[attribute], any_spelling=True)
 
 
-def column_widths(keys: Iterable[list[KeyPiece]]) -> dict[tuple[str, ...], int]:
-    """Return the width of each part that is followed by others, for aligning keys in a column.
-
-    Parts align if what is before them is the same: the order of an item with the order itself.
-    Texts whose lengths differ much do not: the space between would separate what belongs together.
-    """
-    lengths: dict[tuple[str, ...], set[int]] = {}
-    for pieces in keys:
-        for path, piece in paths(pieces):
-            if piece.label:
-                lengths.setdefault(path, set()).add(len(piece.text))
-    return {
-        path: max(found)
-        for path, found in lengths.items()
-        if max(found) - min(found) <= MAX_PADDING
-    }
-
-
 def short_title(entity: EntityMap, item: Mapping[str, Value]) -> str:
     """Return what a person calls an item: its first text that is not part of its key."""
     for attribute in entity.attributes.values():
@@ -154,16 +134,6 @@ def short_title(entity: EntityMap, item: Mapping[str, Value]) -> str:
         if "S" in value and attribute.name not in entity.primary.depends_on:
             return key_text(value)
     return ""
-
-
-def paths(pieces: list[KeyPiece]) -> list[tuple[tuple[str, ...], KeyPiece]]:
-    """Return each piece with what is before it: fixed texts, and the labels of values."""
-    found = []
-    path: tuple[str, ...] = ()
-    for piece in pieces:
-        path = (*path, f"{{{piece.label}}}" if piece.label else piece.text)
-        found.append((path, piece))
-    return found
 
 
 def key_value(text: str, attribute: KeyAttribute) -> Value:

@@ -11,7 +11,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.keys import KeyPiece, key_pieces, key_text, paths
+from tablewright.presentation.keys import KeyPiece, key_pieces, key_text
 from tablewright.presentation.style import attribute_hue, chip, entity_hue
 from tablewright.presentation.values import content, shortened
 from tablewright.studio.patterns.programs import entity_code
@@ -19,8 +19,6 @@ from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value
 
-#: The widest part of a key that is aligned: the style sheet has a class for each width.
-MAX_WIDTH = 40
 #: Characters of a value in a grid.
 SHORT = 60
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
@@ -77,21 +75,13 @@ def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
     return element("a" if href else "span", "unique", class_=class_, title=title, href=href)
 
 
-def key_line(
-    pieces: list[KeyPiece],
-    entity: EntityMap | None,
-    widths: Mapping[tuple[str, ...], int] | None = None,
-) -> Markup:
-    """Return a key in one line: fixed text plain, values with their hues, perhaps aligned."""
-    located = paths(pieces)
+def key_line(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
+    """Return a key in one line: fixed text plain, values with their hues."""
     shown = []
-    for number, (path, piece) in enumerate(located):
-        if not piece.label:
-            shown.append(element("span", piece.text, class_="l" if len(pieces) > 1 else None))
-            continue
-        width = 0 if widths is None or number == len(located) - 1 else widths.get(path, 0)
-        pad = f" p w{width}" if len(piece.text) < width <= MAX_WIDTH else ""
-        class_ = f"v {value_class(entity, piece.attribute)}".strip() + pad
+    for piece in pieces:
+        class_ = "l" if len(pieces) > 1 else None
+        if piece.label:
+            class_ = f"v {value_class(entity, piece.attribute)}".strip()
         shown.append(element("span", piece.text, class_=class_))
     return element("span.key", shown)
 

@@ -54,6 +54,12 @@ class ItemsQuery(Struct, frozen=True, dict=True):
     back: tuple[str, ...]
     item: str
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it asks for a part of the items, or for a later page."""
+        choice = self.choice
+        return bool(any((*choice.partition, *choice.sort)) or self.entity or self.cursor)
+
     def url(self, **changed: str | tuple[str, ...] | None) -> str:
         """Return the URL of this page, with some fields changed."""
         choice = self.choice

@@ -1,12 +1,18 @@
-"""The grid of the items view: items by partition, the name of an attribute above its value.
+"""The grid of the items view: items by partition.
 
-What the items of one kind have in common is computed once for a page: see `_Kind`.
+    several kinds of items     the name of an attribute is above its value
+    one kind                   a column for each attribute of the entity, as in the design, and then
+                               for others that the items have
+    without a design           a column for each attribute
+
+Columns do not depend on the values of a page, so paging and filtering do not move them. What the
+items of one kind have in common is computed once for a page: see `_Kind`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, islice
 
 from msgspec import Struct
 
@@ -14,10 +20,10 @@ from tablewright.encoding.items import item_size
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.keys import KeyPiece, column_widths, key_pieces, key_token
+from tablewright.presentation.keys import KeyPiece, key_pieces, key_token
 from tablewright.presentation.kinds import filter_name, unreadable
 from tablewright.presentation.style import entity_hue
-from tablewright.presentation.values import size_text
+from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import key_line, short_value, value_class
@@ -26,9 +32,10 @@ from tablewright.studio.views.items_filter import ItemsQuery
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item
 
-#: The maximum number of attributes in a row, and of columns without a design.
+#: The maximum number of attributes in a row, and of columns.
 MAX_CELLS = 12
 MAX_COLUMNS = 40
+_ABSENT = element("span.faint", "—", title="absent")
 
 
 class _Kind(Struct, frozen=True):
@@ -66,10 +73,14 @@ def grid(
 
 
 def _empty(asked: ItemsQuery, page: ItemPage) -> Markup:
+    if not asked.is_filtered and page.next is None:
+        text = "It has no items." if asked.collection.kind == "table" else "No item is in it."
+        message = [element("h2", "No items yet"), element("p", text)]
+        return element("div.body", element("div.empty", message))
     more = " in what was read; Next continues" if page.next is not None else ""
     message = [
         element("h2", f"No items{more}"),
-        element("p", f"{page.read} items were read. Change the filter to see others."),
+        element("p", f"{plural(page.read, 'item')} read. Change the filter to see others."),
         parts.button_link(
             "Clear the filter", item_parts.items_url(asked.description, asked.collection)
         ),
@@ -116,29 +127,48 @@ class _Grid:
             for item, kind in zip(items, kinds, strict=True)
         ]
         self.sort = [each.name for each in self.collection.keys.sort]
-        self.widths = {
-            name: column_widths([row.keys[name] for row in self.rows]) for name in self.sort
-        }
-        #: The names of attributes, above their values; without a design, those of the columns.
+        #: The names of attributes, above their values.
         self.labels = {name: element("small", name) for row in self.rows for name in row.names}
-        self.columns = list(self.labels)[:MAX_COLUMNS] if known is None else []
+        is_one_kind = known is None or len(common) == 1
+        self.columns = self._columns(self.rows[0]) if is_one_kind else {}
         widest = max(len(row.names) for row in self.rows)
-        self.width = len(self.columns) if known is None else min(widest, MAX_CELLS)
+        self.width = len(self.columns) or min(widest, MAX_CELLS)
+
+    def _columns(self, first: _Row) -> dict[str, str]:
+        """Return the attributes that have a column, and the class of their cells.
+
+        Numbers are aligned on the right.
+        """
+        in_key = {piece.attribute for pieces in first.keys.values() for piece in pieces}
+        own = [
+            name
+            for name, (attribute, _) in first.of.declared.items()
+            if name not in first.of.hidden and attribute not in in_key
+        ]
+        texts = {name for row in self.rows for name in row.names if "N" not in row.item[name]}
+        found = dict.fromkeys((*own, *self.labels))
+        return {name: "at" if name in texts else "at num" for name in islice(found, MAX_COLUMNS)}
 
     def head(self) -> Markup:
         """Return the head of the table."""
         first = element("th.fix", "Entity", scope="col") if self.known else NOTHING
         names = ", ".join(self.sort or self.description.base.keys.names)
         second = element("th", names, scope="col", class_="fix2" if self.known else "fix")
-        if self.known is None:
-            left_out = len(self.labels) - MAX_COLUMNS
-            more = [f"and {left_out} more"] * (left_out > 0)
-            rest = join([element("th", name, scope="col") for name in [*self.columns, *more]])
+        if self.columns:
+            left_out = len(self.labels.keys() - self.columns.keys())
+            more = [element("th", f"and {left_out} more", scope="col")] * (left_out > 0)
+            rest = join([*map(self._column, self.columns), *more])
         else:
             named = element("th", "Attributes", scope="col", colspan=self.width)
             rest = named if self.width else NOTHING
         caption = element("caption.vh", "Items by partition")
         return join([caption, element("thead", element("tr", first, second, rest))])
+
+    def _column(self, name: str) -> Markup:
+        """Return the head of a column; an attribute that the design does not know has a mark."""
+        is_known = self.known is None or name in self.rows[0].of.declared
+        mark = NOTHING if is_known else element("span.faint", " ?", title="not in the design")
+        return element("th", name, mark, scope="col", class_=self.columns[name])
 
     def body(self, continues: bool) -> list[Markup]:
         """Return the rows, those of each partition after its header."""
@@ -185,29 +215,41 @@ class _Grid:
         """Return the row of one item."""
         token = key_token(self.description.key(row.item))
         target, entity = self.asked.url_of_item(token), row.of.kind.entity
-        keys = [
-            key_line(row.keys[name], entity, self.widths[name]) for name in self.sort
-        ] or item_parts.key_lines(self.description.base, row.of.kind, row.item)
+        keys = [key_line(row.keys[name], entity) for name in self.sort] or item_parts.key_lines(
+            self.description.base, row.of.kind, row.item
+        )
         swap = parts.swap("#drawer", hx_get=target)
         named = {"id": f"row{number}", "href": target, "data_row": ""}
         link = element("a.kl", join(keys, " · "), **named, **swap)
         cells = [element("td.fix2.sk" if self.known else "td.fix.sk", link)]
         if self.known is not None:
-            cells.insert(0, element("td.fix", row.of.chip))
+            cells.insert(0, element("td.fix", row.of.chip, self._problem(row)))
         selected = "sel" if token == self.asked.item else None
         return element("tr", cells, self._values(row), class_=selected)
 
+    def _problem(self, row: _Row) -> Markup:
+        """Return why an item cannot be decoded, if it is a whole one."""
+        if self.collection.projection.type != "ALL":
+            return NOTHING
+        reason = unreadable(row.of.kind, row.item)
+        return parts.tag("cannot be decoded", "bad", title=reason) if reason else NOTHING
+
     def _values(self, row: _Row) -> list[Markup]:
         item, declared, labels = row.item, row.of.declared, self.labels
-        if self.known is None:
+        plain = ("", "")
+        if self.columns:
             return [
-                element("td.at", short_value(item[name]), data_l=name)
-                if name in item
-                else element("td", faint("absent"), data_l=name)
-                for name in self.columns
+                element(
+                    "td",
+                    short_value(item[name], declared.get(name, plain)[1])
+                    if name in item
+                    else _ABSENT,
+                    class_=class_,
+                    data_l=name,
+                )
+                for name, class_ in self.columns.items()
             ]
         shown = row.names if len(row.names) <= MAX_CELLS else row.names[: MAX_CELLS - 1]
-        plain = ("", "")
         cells = [
             element("td.at", labels[name], short_value(item[name], declared.get(name, plain)[1]))
             for name in shown
@@ -215,10 +257,6 @@ class _Grid:
         if len(shown) < len(row.names):
             more = f"{len(row.names) - len(shown)} more"
             cells.append(element("td.at", element("small", "…"), element("span", more)))
-        is_whole = self.collection.projection.type == "ALL"
-        if is_whole and (reason := unreadable(row.of.kind, item)):
-            tag = parts.tag("cannot be decoded", "bad", title=reason)
-            cells.insert(0, element("td.at.why", tag, element("small", reason)))
         if len(cells) < self.width:
             cells.append(element("td", colspan=self.width - len(cells)))
         return cells
