@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.studios import Studio
+from tests.browser.accessibility import assert_fits
+from tests.browser.studios import Studio, running
+from tests.studio import extremes
 
 TABLE = "commerce_single_table"
 ORDER = f"/item/{TABLE}?pk=CUST%23C1&sk=ORDER%23O101"
@@ -75,3 +77,14 @@ def test_an_item_that_changed_is_not_deleted(studio: Studio, opened: Page) -> No
     opened.get_by_role("button", name="Delete O101").click()
     expect(opened.get_by_role("alert")).to_contain_text("Nothing was written")
     assert stored(studio) is not None
+
+
+@pytest.mark.parametrize("width", [1440, 400])
+def test_the_largest_items_fit_their_pages(page: Page, width: int) -> None:
+    with running(extremes.workspace()) as studio:
+        studio.enter(page)
+        for path in extremes.paths():
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(studio.url + path)
+            assert_fits(page)
+            assert page.evaluate("document.documentElement.scrollHeight") < 10_000

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from tablewright.encoding.items import normalise
 from tablewright.errors import InvalidValue, ValidationException
+from tablewright.presentation.values import middle
 
 if TYPE_CHECKING:
     from tablewright.mapping.entity import EntityMap
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from tablewright.table_description import IndexDescription
     from tablewright.values import Item, Value
 
+#: The longest title of an item.
+TITLE = 60
 #: How messages name the types of key attributes.
 KEY_TYPES = {"S": "a string", "N": "a number", "B": "a binary value in base64"}
 
@@ -86,11 +89,14 @@ def key_pieces(
 
 
 def own_value(collection: IndexDescription, kind: ItemKind, item: Mapping[str, Value]) -> str:
-    """Return what distinguishes an item from others of its kind: the last value in its key."""
+    """Return what distinguishes an item from others of its kind: the last value in its key.
+
+    The middle of a long one is left out.
+    """
     names = collection.keys.names
     pieces = [piece for name in names for piece in key_pieces(collection, kind, item, name)]
     values = [piece.text for piece in pieces if piece.label]
-    return values[-1] if values else pieces[-1].text
+    return middle(values[-1] if values else pieces[-1].text, TITLE)
 
 
 def explain_missing(
@@ -132,7 +138,7 @@ def short_title(entity: EntityMap, item: Mapping[str, Value]) -> str:
     for attribute in entity.attributes.values():
         value = item.get(attribute.stored, {})
         if "S" in value and attribute.name not in entity.primary.depends_on:
-            return key_text(value)
+            return middle(key_text(value), TITLE)
     return ""
 
 

@@ -51,6 +51,18 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def middle(text: str, limit: int) -> str:
+    """Cut out the middle of a text that is longer than `limit`, so that both ends are shown.
+
+    >>> middle("ORDER#0001", 10), middle("ORDER#000000000000000001", 10)
+    ('ORDER#0001', 'ORDER#…001')
+    """
+    if len(text) <= limit:
+        return text
+    end = limit // 3
+    return f"{text[: limit - end - 1]}…{text[-end:]}"
+
+
 def size_text(size: float) -> str:
     """Return a number of bytes for people.
 

@@ -10,17 +10,23 @@ from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.presentation.element import Markup, element
+from tablewright.presentation.element import Child, Markup, element
 from tablewright.presentation.keys import KeyPiece, key_pieces, key_text
 from tablewright.presentation.style import attribute_hue, chip, entity_hue
-from tablewright.presentation.values import content, shortened
+from tablewright.presentation.values import content, middle, size_text
+from tablewright.studio.markup.parts import MAX_CODE
 from tablewright.studio.patterns.programs import entity_code
 from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value
 
-#: Characters of a value in a grid.
+#: Characters of a value in a grid, of a part of a key in one line and taken apart, of a value on a
+#: page, and of one that is longer.
 SHORT = 60
+KEY_PART = 48
+KEY_TEXT = 400
+LONG = 2_000
+CUT = 240
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 
 
@@ -29,10 +35,18 @@ def item_url(description: TableDescription, item: Mapping[str, Value], **query: 
     return key_url(description.name, description.key(item), **query)
 
 
-def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
+def key_url(table: str, key: Mapping[str, Value], route: str = "/item/{}", **query: str) -> str:
     """Return the URL of the page of the item with a key, whose partition key is first."""
     texts = map(key_text, key.values())
-    return url("/item/{}", table, **dict(zip(("pk", "sk"), texts, strict=False)), **query)
+    return url(route, table, **dict(zip(("pk", "sk"), texts, strict=False)), **query)
+
+
+def value_url(
+    description: TableDescription, item: Item, name: str, *, as_file: bool = False
+) -> str:
+    """Return the URL of the value of an attribute: of its beginning, or of all of it as a file."""
+    route = "/item/{}/value/text" if as_file else "/item/{}/value"
+    return key_url(description.name, description.key(item), route, name=name)
 
 
 def items_url(
@@ -76,13 +90,13 @@ def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
 
 
 def key_line(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
-    """Return a key in one line: fixed text plain, values with their hues."""
+    """Return a key in one line: fixed text plain, values with their hues, long parts cut."""
     shown = []
     for piece in pieces:
         class_ = "l" if len(pieces) > 1 else None
         if piece.label:
             class_ = f"v {value_class(entity, piece.attribute)}".strip()
-        shown.append(element("span", piece.text, class_=class_))
+        shown.append(element("span", middle(piece.text, KEY_PART), class_=class_))
     return element("span.key", shown)
 
 
@@ -106,7 +120,8 @@ def key_explained(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
         kind = f"v {value_class(entity, piece.attribute)}" if piece.label else ""
         class_ = f"part {'missing' if piece.is_missing else kind}".strip()
         meaning = piece.label or ("fixed" if len(pieces) > 1 and piece.text.strip("#") else "")
-        text, below = element("code", piece.text), element("small", meaning or "\xa0")
+        text = element("code", middle(piece.text, KEY_TEXT))
+        below = element("small", meaning or "\xa0")
         shown.append(element("span", text, below, class_=class_))
     return element("div.parts", shown)
 
@@ -130,7 +145,19 @@ def short_value(value: Value, hue: str = "") -> Markup:
         hue = "mono"
     else:
         hue = f"mono v {hue}"
-    return element("span", text if len(text) <= SHORT else shortened(text, SHORT), class_=hue)
+    if len(text) <= SHORT:
+        return element("span", text, class_=hue)
+    size = element("span.size", size_text(len(text.encode())))
+    return element("span", middle(text, SHORT), " ", size, class_=hue)
+
+
+def whole_value(description: TableDescription, item: Item, name: str) -> Child:
+    """Return the value of an attribute; of a long one its ends, its size, and a link to it."""
+    text = content(item[name])
+    if len(text) <= LONG:
+        return text
+    size, href = size_text(len(text.encode())), value_url(description, item, name)
+    return [middle(text, CUT), element("a.size", f"{size}, open", href=href)]
 
 
 def typed_view(kind: ItemKind, item: Item) -> Markup | None:
@@ -141,7 +168,7 @@ def typed_view(kind: ItemKind, item: Item) -> Markup | None:
         text = entity_code(kind.entity.decode(item))
     except UnreadableItem as error:
         text = f"This item cannot be decoded as {kind.entity.name}:\n{error}"
-    return element("pre", text, tabindex="0", aria_label="Typed code")
+    return element("pre", middle(text, MAX_CODE), tabindex="0", aria_label="Typed code")
 
 
 def strip(hues: Sequence[str], limit: int = 40) -> Markup:

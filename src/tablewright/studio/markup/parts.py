@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.values import middle
 
 NOTHING = Markup("")
 #: The sign and the class of what happens to an item, in a preview and in a stream.
@@ -20,6 +21,10 @@ CHANGES = {
 }
 #: The width of a bar.
 BAR = 72
+#: How much of a code is shown, how much of a text in it, and what each member counts for.
+MAX_CODE = 16_000
+LONG_TEXT = 400
+JSON_MARKUP = 40
 
 
 def heading(title: str, about: Child = "", aside: Child = "") -> Markup:
@@ -231,32 +236,55 @@ def swap(place: str, *, push: bool = True, **source: str) -> dict[str, str]:
 
 
 def json_code(value: Any, label: str = "DynamoDB JSON") -> Markup:
-    """Return a JSON value in lines, with its names and texts coloured."""
-    return element("pre", _json(value, ""), tabindex="0", aria_label=f"{label} code")
+    """Return a JSON value in lines, with its names and texts coloured.
+
+    Long texts, and what is after MAX_CODE characters, are left out, and it says so.
+    """
+    return element("pre", _JsonLines().lines(value, ""), tabindex="0", aria_label=f"{label} code")
 
 
-def _json(value: Any, indent: str) -> Markup:
-    match value:
-        case str():
-            return element("span.s", msgspec.json.encode(value).decode())
-        case Mapping() if len(value) == 1 and not isinstance(next(iter(value.values())), Mapping):
-            ((name, inner),) = value.items()
-            return join(["{", _name(name), ": ", _json(inner, indent), "}"])
-        case Mapping() if value:
-            return _lines(
-                "{", "}", indent, [join([_name(name), ": ", _json(inner, indent + "  ")])
-                                   for name, inner in value.items()]
-            )  # fmt: skip
-        case list() if value:
-            return _lines("[", "]", indent, [_json(inner, indent + "  ") for inner in value])
-        case _:
-            return Markup(msgspec.json.encode(value).decode())
+class _JsonLines:
+    """Formats a JSON value, and counts what is left to show."""
 
+    def __init__(self) -> None:
+        self._left = MAX_CODE
 
-def _name(name: str) -> Markup:
-    return element("span.a", msgspec.json.encode(name).decode())
+    def lines(self, value: Any, indent: str) -> Markup:
+        match value:
+            case str():
+                self._left -= min(len(value), LONG_TEXT)
+                return element("span.s", msgspec.json.encode(middle(value, LONG_TEXT)).decode())
+            case Mapping() if len(value) == 1 and not isinstance(
+                next(iter(value.values())), Mapping
+            ):
+                ((name, inner),) = value.items()
+                return join(["{", self._name(name), ": ", self.lines(inner, indent), "}"])
+            case Mapping() if value:
+                members = (
+                    join([self._name(name), ": ", self.lines(inner, indent + "  ")])
+                    for name, inner in value.items()
+                )
+                return self._block("{", "}", indent, members, len(value))
+            case list() if value:
+                members = (self.lines(inner, indent + "  ") for inner in value)
+                return self._block("[", "]", indent, members, len(value))
+            case _:
+                return Markup(msgspec.json.encode(value).decode())
 
+    def _name(self, name: str) -> Markup:
+        return element("span.a", msgspec.json.encode(middle(name, LONG_TEXT)).decode())
 
-def _lines(opening: str, closing: str, indent: str, lines: list[Markup]) -> Markup:
-    inner = join(lines, f",\n{indent}  ")
-    return join([opening, f"\n{indent}  ", inner, f"\n{indent}", closing])
+    def _block(
+        self, opening: str, closing: str, indent: str, members: Iterator[Markup], count: int
+    ) -> Markup:
+        shown: list[Markup] = []
+        for member in members:
+            shown.append(member)
+            self._left -= JSON_MARKUP + len(indent)
+            if self._left < 0:
+                break
+        lines = join(shown, f",\n{indent}  ")
+        if len(shown) < count:
+            rest = element("span.faint", f"… {count - len(shown):,} more")
+            lines = join([lines, rest], f",\n{indent}  ")
+        return join([opening, f"\n{indent}  ", lines, f"\n{indent}", closing])

@@ -16,7 +16,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.keys import key_pieces
 from tablewright.presentation.kinds import side_of
-from tablewright.presentation.values import content, plural, shortened
+from tablewright.presentation.values import content, middle, plural, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
@@ -28,6 +28,8 @@ from tablewright.values import Item, Value
 
 #: The maximum number of unchanged attributes that are named, and of items shown in full.
 NAMED = 6
+#: The maximum number of changed attributes that are shown of an item.
+MOST_CHANGED = 60
 OPENED = 3
 #: What a write finds that deletes a missing item.
 NO_ITEM = "there is no such item"
@@ -141,7 +143,7 @@ def _difference(item: ItemChange, *, is_open: bool, alone: bool) -> Markup:
 
 
 def _key_text(item: ItemChange) -> str:
-    return " / ".join(content(value) for value in item.key.values())
+    return " / ".join(middle(content(value), SHORT) for value in item.key.values())
 
 
 def _title(item: ItemChange) -> str:
@@ -156,15 +158,20 @@ def _rows(item: ItemChange) -> list[Markup]:
     rows = [
         element(
             "tr",
-            element("th", element("code", name), scope="row"),
+            element("th", element("code", middle(name, SHORT)), scope="row"),
             element("td.mono", _value("del", before.get(name), "nothing")),
             element("td.mono", _value("ins", after.get(name), "removed")),
         )
-        for name in item.changed
+        for name in item.changed[:MOST_CHANGED]
     ]
+    if len(item.changed) > MOST_CHANGED:
+        text = f"and {len(item.changed) - MOST_CHANGED:,} more attributes"
+        rows.append(element("tr", element("td.faint", text, colspan=3)))
     same = [name for name in after if name not in item.changed]
     if same:
-        named = ", ".join(same[:NAMED]) + (", …" if len(same) > NAMED else "")
+        named = ", ".join(middle(name, SHORT) for name in same[:NAMED]) + (
+            ", …" if len(same) > NAMED else ""
+        )
         stay = "attribute stays as it is" if len(same) == 1 else "attributes stay as they are"
         text = f"{len(same)} {stay}: {named}"
         rows.append(element("tr", element("td.faint", text, colspan=3)))

@@ -16,9 +16,9 @@ from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.keys import key_value, short_title
+from tablewright.presentation.keys import TITLE, key_value, short_title
 from tablewright.presentation.kinds import kind_of, unreadable
-from tablewright.presentation.values import content, size_text
+from tablewright.presentation.values import middle, size_text
 from tablewright.studio.items.places import Subject, places_of
 from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import item_parts, parts
@@ -33,7 +33,7 @@ from tablewright.studio.views.tables import inferred_note
 from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import WebRequest
 from tablewright.studio.workspace import Workspace
-from tablewright.values import Item, Value, tag_of
+from tablewright.values import Item, tag_of
 
 TYPES = {
     "S": "string",
@@ -48,6 +48,9 @@ TYPES = {
     "BS": "binary set",
 }
 UNKNOWN = "not in the design"
+KEY = "key"
+#: How many attributes that are not of the entity are shown.
+MOST_OTHERS = 100
 _ROLES = {
     "version": "counted",
     "created_at": "set once",
@@ -148,7 +151,7 @@ def _actions(workspace: Workspace, subject: Subject) -> Markup:
 def _raw(kind: ItemKind, item: Item) -> Markup:
     """Return the item in DynamoDB's JSON and, if it is of an entity, as Python code."""
     typed = item_parts.typed_view(kind, item)
-    shown = [parts.details("DynamoDB JSON", parts.json_code(item), is_open=True)]
+    shown = [parts.details("DynamoDB JSON", parts.json_code(item))]
     if typed is not None:
         shown.append(parts.details("Python", typed))
     return parts.panel("Stored item", shown, class_="wrapcode", id="raw")
@@ -179,21 +182,28 @@ def _attributes(subject: Subject) -> Markup:
     if entity is not None and subject.kind.unique is None:
         for attribute in entity.attributes.values():
             if not attribute.is_key_only:
-                stored = attribute.stored if attribute.stored != attribute.name else ""
-                hue = item_parts.value_class(entity, attribute.name)
-                value = item.get(attribute.stored)
+                hue = item_parts.value_class(entity, attribute.name).replace("enum", "")
                 about = type_name(attribute)
-                rows.append(_row(attribute.name, stored, about, value, hue.replace("enum", "")))
+                rows.append(_row(subject, attribute.name, attribute.stored, about, hue))
                 shown.add(attribute.stored)
-    for name, value in item.items():
-        if name not in shown:
-            what = _role(subject.known, subject.kind, name)
-            warn = "tag warn" if what == UNKNOWN else "faint"
-            rows.append(_row(name, "", element("span", what, class_=warn), value))
+    # Its keys have panels of their own, where they are taken apart.
+    others = [
+        name
+        for name in item
+        if name not in shown and _role(subject.known, subject.kind, name) != KEY
+    ]
+    keys = len(item) - len(others) - len(shown & item.keys())
+    for name in others[:MOST_OTHERS]:
+        what = _role(subject.known, subject.kind, name)
+        warn = "tag warn" if what == UNKNOWN else "faint"
+        rows.append(_row(subject, name, name, element("span", what, class_=warn)))
     columns, kinds = ("Attribute", "Type", "Value"), {"Type": "small", "Value": "mono"}
     table = parts.data_table("Attributes", columns, rows, kinds=kinds, class_="attributes")
     scrolled = element("div.scroll.flat", table)
-    return parts.panel("Attributes", scrolled, about=element("p", f"{len(item)} stored"))
+    about = f"{len(item):,} stored" + (f", {keys} of them only in keys" if keys else "")
+    if len(others) > MOST_OTHERS:
+        about += f", {len(others) - MOST_OTHERS:,} of them not shown"
+    return parts.panel("Attributes", scrolled, about=element("p", about))
 
 
 def type_name(attribute: AttributeMap) -> str:
@@ -213,19 +223,22 @@ def _role(known: TableMap | None, kind: ItemKind, name: str) -> str:
         return "type of the item"
     indexes = known.indexes.values()
     if name in known.attributes or any(name in index.attributes for index in indexes):
-        return "key"
+        return KEY
     if kind.unique is not None and any(each.stored == name for each in kind.unique.keeps):
         return f"kept for {kind.unique.key.name}"
     return UNKNOWN
 
 
-def _row(name: str, stored: str, about: str, value: Value | None, hue: str = "") -> list[Child]:
+def _row(subject: Subject, name: str, stored: str, about: str, hue: str = "") -> list[Child]:
+    value = subject.item.get(stored)
     type_ = TYPES[tag_of(value)] if value is not None else ""
     shown = parts.faint("absent")
     if value is not None:
-        shown = element("span", content(value), class_=f"v {hue}" if hue else "value")
+        whole = item_parts.whole_value(subject.description, subject.item, stored)
+        shown = element("span", whole, class_=f"v {hue}" if hue else "value")
+    also = middle(stored, TITLE) if stored != name else ""
     return [
-        [element("code", name), element("small.faint", stored)],
+        [element("code", middle(name, TITLE)), element("small.faint", also)],
         [about, element("small.faint", type_)],
         shown,
     ]

@@ -22,8 +22,10 @@ from tablewright.errors import DeclarationError, DesignMismatch, InvalidValue, T
 from tablewright.plan.plan import Plan
 from tablewright.plan.writes.delete import delete
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import TITLE
 from tablewright.presentation.kinds import unreadable
 from tablewright.presentation.style import chip
+from tablewright.presentation.values import middle
 from tablewright.studio.items.places import Subject
 from tablewright.studio.items.reading import RequestMeter, run
 from tablewright.studio.items.relations import relations_of
@@ -32,7 +34,7 @@ from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.item_parts import item_url, items_url
 from tablewright.studio.markup.parts import NOTHING, button_link, note
 from tablewright.studio.markup.preview_parts import not_written
-from tablewright.studio.patterns.form_values import escape_invisible, read_form
+from tablewright.studio.patterns.form_values import escape_invisible, read_form, texts
 from tablewright.studio.views.item import find_subject, subject_head
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import Fields, WebRequest
@@ -45,6 +47,8 @@ from tablewright.studio.writes.preview import Preview, preview
 #: The names of inputs: the initial values of the form, an item, and what histories record.
 WAS, JSON = "~was", "json"
 BY, REASON = "~by", "~reason"
+#: How many attributes a remark names.
+NAMED = 5
 
 
 # --- a change -----------------------------------------------------------------------------------
@@ -270,7 +274,14 @@ class _TypedEditor(_Editor):
         assert subject.kind.entity is not None
         self.entity = subject.kind.entity
         self.values = vars(self.entity.decode(subject.item))
-        self.fields = editing.edit_fields(self.entity)
+        fields = editing.edit_fields(self.entity)
+        lengths = {
+            each.label: sum(len(text) for _, text in texts(each, self.values[each.label]))
+            for each in fields
+        }
+        fitting = editing.fitting(lengths)
+        self.fields = tuple(each for each in fields if each.label in fitting)
+        self.too_long = [each.label for each in fields if each.label not in fitting]
         super().__init__(workspace, subject, given)
 
     def stored(self) -> list[tuple[str, str]]:
@@ -296,7 +307,9 @@ class _TypedEditor(_Editor):
         names = ", ".join(dict.fromkeys(part.attribute for part in self.entity.primary.parameters))
         hint = f"Parts of the key cannot change: {names}. Make a new item instead."
         inputs = form_fields(self.fields, FormState(typed, problems))
-        return join([inputs, self._audit(), element("p.hint.field", hint)])
+        return join(
+            [inputs, self._audit(), element("p.hint.field", hint), _left_out(self.too_long)]
+        )
 
     def _audit(self) -> Markup:
         """Return the inputs for histories: who makes the change, and why."""
@@ -320,8 +333,19 @@ class _RawEditor(_Editor):
 
     about = "The design has no plan for this item: its attributes are set as they are typed."
 
+    def __init__(self, workspace: Workspace, subject: Subject, given: Fields | None) -> None:
+        keys = subject.description.key(subject.item)
+        lengths = {
+            name: 0 if name in keys else len(name) + len(_json_text(value))
+            for name, value in subject.item.items()
+        }
+        fitting = editing.fitting(lengths)
+        self.shown = {name: value for name, value in subject.item.items() if name in fitting}
+        self.too_long = [name for name in subject.item if name not in fitting]
+        super().__init__(workspace, subject, given)
+
     def stored(self) -> list[tuple[str, str]]:
-        return [(JSON, _json_text(self.subject.item))]
+        return [(JSON, _json_text(self.shown))]
 
     def read(self) -> tuple[dict[str, Any], dict[str, str]]:
         description, stored = self.subject.description, self.subject.item
@@ -336,7 +360,7 @@ class _RawEditor(_Editor):
     def inputs(self, problems: dict[str, str]) -> Markup:
         text = escape_invisible(self.given.get(JSON).replace("\r\n", "\n"))
         if not self.problems:
-            changed = self.subject.item | self.changes
+            changed = self.shown | self.changes
             text = _json_text({name: each for name, each in changed.items() if each is not None})
         warning = NOTHING
         if self.subject.kind.entity is not None:
@@ -346,10 +370,21 @@ class _RawEditor(_Editor):
             warning = note(remark, "warn")
         rows = min(30, max(8, text.count("\n") + 1))
         area = element("textarea.mono", text, id="f-json", name=JSON, rows=rows, spellcheck="false")
-        return join([warning, parts.field("DynamoDB JSON", area, "f-json", "field")])
+        field = parts.field("DynamoDB JSON", area, "f-json", "field")
+        return join([warning, field, _left_out(self.too_long)])
 
     def plan_of_changes(self) -> Plan[Any]:
         return editing.RawWrite(self.subject.description, self.subject.item, self.changes)
+
+
+def _left_out(names: list[str]) -> Markup:
+    """Return a remark on the attributes that are too long for the form."""
+    if not names:
+        return NOTHING
+    shown = ", ".join(middle(name, TITLE) for name in names[:NAMED])
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    text = f"Too long to be edited here, and not changed: {shown}{more}."
+    return element("p.hint.field", text)
 
 
 def _json_text(item: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.keys import key_text, own_value, short_title
+from tablewright.presentation.keys import TITLE, key_text, own_value, short_title
 from tablewright.presentation.kinds import filter_name, kind_of
 from tablewright.presentation.style import chip, entity_hue
-from tablewright.presentation.values import content
+from tablewright.presentation.values import content, middle
 from tablewright.studio.items import relations
 from tablewright.studio.items.places import ItemPlace, Subject, read_neighbours
 from tablewright.studio.items.reading import Found, Lookup, Send, run
@@ -81,7 +81,7 @@ def _about(place: ItemPlace, item: Item) -> Markup:
         return NOTHING
     lines = []
     for name in place.about:
-        text = content(item[name]) if name in item else "absent"
+        text = middle(content(item[name]), item_parts.SHORT) if name in item else "absent"
         lines.append([element("code", name), element("span.end.mono", text)])
     return parts.listed(lines, "rel")
 
@@ -227,7 +227,8 @@ def _reserved(send: Send, description: TableDescription, reserved: Reserved) -> 
     if reserved.key is None:
         return element("li", name, aside("no value"))
     answer = send("GetItem", TableName=description.name, Key=reserved.key)
-    key = " / ".join(dict.fromkeys(key_text(value) for value in reserved.key.values()))
+    texts = (middle(key_text(value), TITLE) for value in reserved.key.values())
+    key = " / ".join(dict.fromkeys(texts))
     if "Item" not in answer:
         tag = element("span.end.tag.bad", "missing: the value is not reserved")
         return element("li", name, element("span.mono", key), tag)
@@ -264,7 +265,7 @@ def _event(description: TableDescription, event: Event, item: Item) -> Markup:
     def stored(source: str) -> str:
         attribute = entity.attributes.get(names.get(source, ""))
         value = None if attribute is None else item.get(attribute.stored)
-        return "" if value is None else content(value)
+        return "" if value is None else middle(content(value), item_parts.SHORT)
 
     version, at = stored(":version"), stored(":at")
     about = ": ".join(filter(None, (stored(":by"), stored(":reason"))))

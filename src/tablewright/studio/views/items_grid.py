@@ -23,10 +23,10 @@ from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.keys import KeyPiece, key_pieces, key_token
 from tablewright.presentation.kinds import filter_name, unreadable
 from tablewright.presentation.style import entity_hue
-from tablewright.presentation.values import plural, size_text
+from tablewright.presentation.values import middle, plural, size_text
 from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts
-from tablewright.studio.markup.item_parts import key_line, short_value, value_class
+from tablewright.studio.markup.item_parts import SHORT, key_line, short_value, value_class
 from tablewright.studio.markup.parts import NOTHING, faint
 from tablewright.studio.views.items_filter import ItemsQuery
 from tablewright.table_description import IndexDescription
@@ -128,7 +128,9 @@ class _Grid:
         ]
         self.sort = [each.name for each in self.collection.keys.sort]
         #: The names of attributes, above their values.
-        self.labels = {name: element("small", name) for row in self.rows for name in row.names}
+        self.labels = {
+            name: element("small", middle(name, SHORT)) for row in self.rows for name in row.names
+        }
         is_one_kind = known is None or len(common) == 1
         self.columns = self._columns(self.rows[0]) if is_one_kind else {}
         widest = max(len(row.names) for row in self.rows)
@@ -168,7 +170,7 @@ class _Grid:
         """Return the head of a column; an attribute that the design does not know has a mark."""
         is_known = self.known is None or name in self.rows[0].of.declared
         mark = NOTHING if is_known else element("span.faint", " ?", title="not in the design")
-        return element("th", name, mark, scope="col", class_=self.columns[name])
+        return element("th", middle(name, SHORT), mark, scope="col", class_=self.columns[name])
 
     def body(self, continues: bool) -> list[Markup]:
         """Return the rows, those of each partition after its header."""

@@ -29,6 +29,7 @@ from tablewright.studio.views import (
     find,
     item,
     item_edit,
+    item_value,
     items,
     live,
     patterns,
@@ -60,7 +61,20 @@ NO_IPV6 = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 
 View = Callable[..., WebPage | WebResponse]
 
-MODULES = (frame, design, find, item, item_edit, console, live, items, patterns, tables, evolve)
+MODULES = (
+    frame,
+    design,
+    find,
+    item,
+    item_value,
+    item_edit,
+    console,
+    live,
+    items,
+    patterns,
+    tables,
+    evolve,
+)
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
     for module in MODULES

@@ -36,6 +36,8 @@ from tablewright.wire.requests import PutItemInput
 
 #: The name before those of all fields: `item.status`.
 GROUP = "item"
+#: How many characters of values a form has. Longer ones are not edited in a page.
+MAX_TYPED = 12_000
 
 
 def edit_fields(entity: EntityMap) -> tuple[Field, ...]:
@@ -51,6 +53,17 @@ def edit_fields(entity: EntityMap) -> tuple[Field, ...]:
         or each.is_key_only
     }
     return tuple(each for each in field(GROUP, entity.type).fields if each.label not in fixed)
+
+
+def fitting(lengths: Mapping[str, int]) -> set[str]:
+    """Return the names of the values that fit into one form: the shortest ones."""
+    left, found = MAX_TYPED, set()
+    for name, length in sorted(lengths.items(), key=lambda each: each[1]):
+        left -= length
+        if left < 0:
+            break
+        found.add(name)
+    return found
 
 
 def filled_in(fields: tuple[Field, ...], values: Mapping[str, Any]) -> list[tuple[str, str]]:
