@@ -12,7 +12,7 @@ from tablewright.designs.catalog import load
 from tablewright.engine import Engine
 from tablewright.server import serving
 from tablewright.verify import seed
-from tests.browser.accessibility import assert_fits
+from tests.browser.accessibility import assert_accessible, assert_fits
 from tests.browser.chromium import WIDTHS, show
 from tests.browser.studios import studio_of
 
@@ -25,7 +25,7 @@ def test_a_remote_target_is_read_only_and_says_so_at_each_width(page: Page, widt
             studio.enter(page)
             show(page, "light", width)
             target = page.locator(".target")
-            expect(target).to_contain_text(url)
+            expect(target).to_contain_text(urlsplit(url).netloc)
             expect(target.get_by_text("read-only")).to_be_visible()
 
 
@@ -57,3 +57,38 @@ def test_the_long_name_of_a_target_does_not_widen_the_page(page: Page, tmp_path:
         for width in WIDTHS:
             show(page, "light", width)
             assert_fits(page)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_production_target_is_louder_than_any_other(
+    page: Page, problems: list[str], tmp_path: Path, width: int
+) -> None:
+    """Its name is typed before the first write; the button says where it writes."""
+    Engine(file := str(tmp_path / "prod.db")).close()
+    with studio_of("commerce", file) as studio:
+        studio.enter(page)
+        show(page, "light", width)
+        target = page.locator(".target")
+        expect(target).to_have_text("productionprod.dblocked")
+        expect(target.get_by_text("locked")).to_be_visible()
+        page.get_by_role("link", name="Load sample data").click()
+        page.get_by_role("button", name="Load sample data in production prod.db").click()
+        expect(page.locator("main")).to_contain_text("its name has not been typed")
+        page.get_by_label("Type prod.db to write in production").fill("prod.db")
+        page.get_by_role("button", name="Load sample data in production prod.db").click()
+        expect(page.locator("h1")).to_have_text("Sample data")
+        expect(target).to_have_text("productionprod.dbread-write")
+        assert_accessible(page, [width])
+    problems.clear()  # the browser reports the status 400
+
+
+def test_danger_is_visible_at_each_width(page: Page) -> None:
+    with (
+        Engine(":memory:") as engine,
+        serving(engine) as url,
+        studio_of("commerce", url, write=True) as studio,
+    ):
+        studio.enter(page)
+        for width in WIDTHS:
+            show(page, "light", width)
+            expect(page.locator(".target").get_by_text("read-write")).to_be_visible()

@@ -53,16 +53,16 @@ def test_a_mistake_is_explained(
         (["commerce"], "memory: sample data", True, True),
         (["commerce", ":memory:"], "memory: sample data", True, True),
         ([":memory:"], "memory", False, True),
-        (["shop.db"], "file: shop.db", False, True),
-        (["shop", "shop.db"], "file: shop.db", True, True),
-        (["shop", "http://127.0.0.1:1"], "http://127.0.0.1:1", True, False),
+        (["shop.db"], "shop.db", False, True),
+        (["shop", "shop.db"], "shop.db", True, True),
+        (["shop", "http://127.0.0.1:1"], "127.0.0.1:1", True, False),
     ],
 )
 def test_a_design_or_a_target_or_both(
     arguments: list[str], name: str, has_design: bool, is_writable: bool
 ) -> None:
     workspace = open_workspace(arguments)
-    found = (workspace.target_name, workspace.design is not None, workspace.is_writable)
+    found = (workspace.named.name, workspace.design is not None, workspace.is_writable)
     assert found == (name, has_design, is_writable)
     workspace.close()
 

@@ -134,7 +134,7 @@ async def _serve(workspace: Workspace, port: int, host: str | None, browser: boo
     except OSError as error:
         fail(f"port {port}: {describe_error(error)}")
     typer.echo(link)
-    say(f"showing {workspace.target_name}; Ctrl-C stops the studio")
+    say(f"showing {workspace.named.whole}; Ctrl-C stops the studio")
     if host is None:
         say("if the browser cannot open this link, use --host 127.0.0.1")
     if workspace.is_remote:  # a daemon: Ctrl-C does not wait for an attempt to connect

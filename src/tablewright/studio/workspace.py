@@ -8,7 +8,8 @@ The target is opened when it is needed. If that fails, or a request fails, the e
 next request tries again, so a studio recovers when its target does.
 
 A target in memory or in a file is writable unless `write` is False; an endpoint only if `write` is
-True. The transport of a read-only target refuses every operation that writes, whatever a view does.
+True. A production target is locked until a person has typed its name. The transport of a read-only
+or locked target refuses every operation that writes, whatever a view does.
 
 A preview is kept here until its button is pressed: its page has a random token that is valid once.
 Only the last previews are kept; an older token, or one of a restarted studio, makes a new preview.
@@ -45,6 +46,7 @@ from tablewright.plan.migration.inspecting import RequireAdmitted
 from tablewright.plan.plan import Context, Plan
 from tablewright.publish.advice import Finding, advise
 from tablewright.studio.target.inferring import Inference, infer_table
+from tablewright.studio.target.naming import name_target
 from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Response, Transport
 from tablewright.transport.remote import Remote
@@ -100,25 +102,27 @@ class Analysis:
         return self._trace
 
 
-class ReadOnlyTarget(TablewrightError):
-    """A write is requested, but the target is read-only."""
+READ_ONLY = "the target is read-only. Start the studio with --write to allow changes."
+LOCKED = "the target is a production one, and its name has not been typed beside the button."
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} is refused: the target is read-only. Start the studio with --write to allow "
-            "changes."
-        )
+
+class ReadOnlyTarget(TablewrightError):
+    """A write is requested, but the target is read-only, or locked."""
+
+    def __init__(self, what: str, reason: str = READ_ONLY) -> None:
+        super().__init__(f"{what} is refused: {reason}")
 
 
 class ReadOnly:
-    """A transport that refuses every operation that may write."""
+    """A transport that refuses every operation that may write, and says why."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, reason: str = READ_ONLY) -> None:
         self._transport = transport
+        self._reason = reason
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         if not only_reads(operation, request):
-            raise ReadOnlyTarget(operation)
+            raise ReadOnlyTarget(operation, self._reason)
         return self._transport.send(operation, request)
 
     def close(self) -> None:
@@ -181,7 +185,10 @@ class Workspace:
         self._design_word = design_word
         self.target = target
         self.is_remote = isinstance(target, str) and "://" in target
+        self.named = name_target(target)
         self.is_writable = not self.is_remote if write is None else write
+        #: Whether writes wait for a person to type the name of the target.
+        self.is_locked = self.is_writable and self.named.kind == "production"
         self._lock = threading.Lock()
         self._opened: WatchedTransport | None = None
         self._problem = ""
@@ -193,13 +200,18 @@ class Workspace:
         self._inferences: dict[str, Inference] = {}
 
     @property
-    def target_name(self) -> str:
-        """How the pages name the target."""
-        if isinstance(self.target, Engine):
-            return "memory: sample data"
-        if self.is_remote:
-            return self.target
-        return "memory" if self.target == ":memory:" else f"file: {self.target}"
+    def place(self) -> str:
+        """Where a button writes: ` in production eu-west-1`; "" if that needs no mention."""
+        prefix = {"endpoint": " in ", "production": " in production "}.get(self.named.kind)
+        return "" if prefix is None else prefix + self.named.name
+
+    def button_kind(self, kind: str = "go") -> str:
+        """Return the kind of a button that writes: in production it has a colour of its own."""
+        return "onprod" if self.named.kind == "production" else kind
+
+    def unlock(self, name: str) -> None:
+        """Allow writes at a production target, if this is its name."""
+        self.is_locked = self.is_locked and name.strip() != self.named.name
 
     @property
     def has_own_data(self) -> bool:
@@ -222,7 +234,7 @@ class Workspace:
                 except TablewrightError as error:
                     self._problem = str(error)
                     raise
-        return self._opened if self.is_writable else ReadOnly(self._opened)
+        return ReadOnly(self._opened, self._refusal) if self._refusal else self._opened
 
     @property
     def problem(self) -> str:
@@ -231,8 +243,13 @@ class Workspace:
 
     def require_writable(self, what: str) -> None:
         """Raise ReadOnlyTarget if the target cannot be written; `what` was asked for."""
-        if not self.is_writable:
-            raise ReadOnlyTarget(what)
+        if self._refusal:
+            raise ReadOnlyTarget(what, self._refusal)
+
+    @property
+    def _refusal(self) -> str:
+        """Why writes are refused now; "" if they are not."""
+        return READ_ONLY if not self.is_writable else LOCKED if self.is_locked else ""
 
     def close(self) -> None:
         with self._lock:

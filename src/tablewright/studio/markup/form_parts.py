@@ -17,6 +17,7 @@ from tablewright.studio.patterns.form_values import (
 )
 from tablewright.studio.patterns.forms import Field
 from tablewright.studio.web.http import Fields
+from tablewright.studio.workspace import Workspace
 
 #: The type, and further attributes, of the input of a widget.
 _INPUTS: dict[str, dict[str, str]] = {
@@ -45,6 +46,20 @@ class FormState(msgspec.Struct, frozen=True):
     #: By field: suggested values, and remarks.
     offers: Mapping[str, Sequence[str]] = {}
     remarks: Mapping[str, Markup] = {}
+
+
+#: The input with the name of a production target.
+TARGET = "~target"
+
+
+def confirm_target(workspace: Workspace) -> Markup:
+    """Return the input for the name of a production target, until it has been typed once."""
+    if not workspace.is_locked:
+        return NOTHING
+    name = workspace.named.name
+    label = ["Type ", element("code", name), " to write in production"]
+    control = element("input.mono", id="f-target", name=TARGET, autocomplete="off")
+    return element("div.field.confirm", element("label", label, for_="f-target"), control)
 
 
 def form_fields(fields: Iterable[Field], state: FormState) -> Markup:

@@ -35,6 +35,7 @@ from tablewright.presentation.style import chip
 from tablewright.presentation.values import content, plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response
 from tablewright.studio.markup import parts, preview_parts
+from tablewright.studio.markup.form_parts import confirm_target
 from tablewright.studio.markup.item_parts import key_line, key_url
 from tablewright.studio.markup.parts import (
     NOTHING,
@@ -91,7 +92,8 @@ def _answer(
     if "run" not in query:
         return [no_result()]
     if not found.is_read:
-        workspace.require_writable(found.explanation.operation)
+        if not workspace.is_writable:
+            workspace.require_writable(found.explanation.operation)
         return [preview_panel(workspace, text, statements.preview(workspace, text))]
     if needs_confirmation(found) and query.get("confirm") != "scan":
         return [confirm_scan(text, found)]
@@ -410,7 +412,8 @@ def preview_panel(
     inputs = [
         parts.hidden("statement", quote(text)),
         parts.hidden("seen", found.seen),
-        parts.button("Run it", "bad", type="submit"),
+        confirm_target(workspace),
+        parts.button(f"Run it{workspace.place}", workspace.button_kind("bad"), type="submit"),
         element("span.hint", hint),
     ]
     form = element("form.pager", inputs, method="post", action="/console")

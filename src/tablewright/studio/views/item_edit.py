@@ -30,7 +30,7 @@ from tablewright.studio.items.places import Subject
 from tablewright.studio.items.reading import RequestMeter, run
 from tablewright.studio.items.relations import relations_of
 from tablewright.studio.markup import parts, preview_parts
-from tablewright.studio.markup.form_parts import FormState, form_fields
+from tablewright.studio.markup.form_parts import FormState, confirm_target, form_fields
 from tablewright.studio.markup.item_parts import item_url, items_url
 from tablewright.studio.markup.parts import NOTHING, button_link, note
 from tablewright.studio.markup.preview_parts import not_written
@@ -173,10 +173,11 @@ class ChangePage:
         """Return the buttons of a form: preview, write and cancel."""
         shown = [parts.button(again, "" if token else "go")] if again else []
         if token:
-            shown.append(parts.button(write, kind, formaction=action))
+            text = f"{write}{self.workspace.place}"
+            shown.append(parts.button(text, self.workspace.button_kind(kind), formaction=action))
         shown.append(button_link("Cancel", self.item_url))
-        kept = parts.hidden(TOKEN, token) if token else NOTHING
-        return join([kept, element("div.row", shown)])
+        kept = [parts.hidden(TOKEN, token), confirm_target(self.workspace)] if token else []
+        return join([*kept, element("div.row", shown)])
 
 
 # --- an edit ------------------------------------------------------------------------------------

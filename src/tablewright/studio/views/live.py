@@ -20,6 +20,7 @@ from tablewright.presentation.kinds import side_of
 from tablewright.presentation.style import chip
 from tablewright.presentation.values import content
 from tablewright.studio.markup import parts
+from tablewright.studio.markup.form_parts import confirm_target
 from tablewright.studio.markup.item_parts import key_line, key_url, kind_chip
 from tablewright.studio.markup.parts import NOTHING, faint, note
 from tablewright.studio.target.changes import (
@@ -301,7 +302,8 @@ def _offer(workspace: Workspace, name: str) -> Markup:
         cost = "Each change is stored a second time in the file, and removed after 24 hours."
     shown = [
         parts.hidden("table", name),
-        parts.button("Enable the stream", "go", type="submit"),
+        confirm_target(workspace),
+        parts.button(f"Enable the stream{workspace.place}", workspace.button_kind(), type="submit"),
         element("span.hint", f"UpdateTable with the view type {VIEW}. {cost}"),
     ]
     return element("form.row", shown, method="post", action="/live/enable")

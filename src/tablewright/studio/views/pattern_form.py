@@ -19,7 +19,7 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.studio.markup import parts
-from tablewright.studio.markup.form_parts import FormState, form_fields
+from tablewright.studio.markup.form_parts import FormState, confirm_target, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
 from tablewright.studio.markup.result_parts import code_tabs
 from tablewright.studio.patterns.form_values import Submitted, first_values, offers, read_form
@@ -108,8 +108,11 @@ class PatternForm:
             if button:
                 write = f"{target}/write"
                 swap = parts.swap("#pattern", push=False, hx_post=write)
-                text = [f"{button} ", keys]
-                shown.append(parts.button(text, "go", id="write", formaction=write, **swap))
+                text, kind = (
+                    [f"{button}{self.workspace.place} ", keys],
+                    self.workspace.button_kind(),
+                )
+                shown.append(parts.button(text, kind, id="write", formaction=write, **swap))
             sent = {"method": "post", **parts.swap("#pattern", push=False, hx_post=target)}
         return element(
             "form.body",
@@ -117,6 +120,7 @@ class PatternForm:
             note(whole, "bad") if whole else NOTHING,
             form_fields(self.fields, state),
             self._tenant(),
+            confirm_target(self.workspace) if button else NOTHING,
             element("div.row", shown),
             action=target,
             **sent,

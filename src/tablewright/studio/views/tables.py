@@ -21,6 +21,7 @@ from tablewright.presentation.style import chip
 from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.markup import parts
+from tablewright.studio.markup.form_parts import confirm_target
 from tablewright.studio.markup.parts import NOTHING, button_link, faint, heading, note, panel
 from tablewright.studio.target.inferring import DESIGN_SAMPLE, PAGE_SAMPLE, infer_table
 from tablewright.studio.target.inventory import (
@@ -90,7 +91,7 @@ def _list(
     listed = parts.data_table("Tables", COLUMNS, rows, kinds=kinds, class_="tbls")
     existing = sum(table.description is not None for table in tables)
     count = f"{existing}{' on this page' if after or following else ''} on "
-    about = element("p", count, element("b", workspace.target_name))
+    about = element("p", count, element("b", workspace.named.whole))
     return panel("Tables", parts.scroll("Tables", listed), _pager(after, following), about=about)
 
 
@@ -157,7 +158,8 @@ def _sampled(workspace: Workspace) -> Design:
     """Return the design. Raises MissingPage without sample data, and for a read-only target."""
     if workspace.design is None or workspace.design.sample is None:
         raise MissingPage
-    workspace.require_writable("Loading sample data")
+    if not workspace.is_writable:
+        workspace.require_writable("Loading sample data")
     return workspace.design
 
 
@@ -177,8 +179,9 @@ def _sample_page(workspace: Workspace, design: Design, *problem: Markup) -> WebP
         "missing; missing ones are created. If it fails, everything is undone."
     )
     disabled = "" if filled else None
-    load = parts.button("Load sample data", "go", type="submit", disabled=disabled)
-    form = element("form.row", load, method="post", action="/sample")
+    text, kind = f"Load sample data{workspace.place}", workspace.button_kind()
+    load = parts.button(text, kind, type="submit", disabled=disabled)
+    form = element("form.row", confirm_target(workspace), load, method="post", action="/sample")
     content = [
         heading("Load sample data", about),
         *problem,
@@ -192,6 +195,7 @@ def load_sample(workspace: Workspace, _: WebRequest) -> WebPage:
     """Load the sample data of the design."""
     design = _sampled(workspace)
     try:
+        workspace.require_writable("Loading sample data")
         loaded = load_into(design, workspace.transport)
     except TablewrightError as error:
         return _sample_page(workspace, design, note(str(error), "bad"))
@@ -323,12 +327,12 @@ def export(workspace: Workspace, request: WebRequest, name: str) -> WebResponse:
 
 def _missing(workspace: Workspace, table: FoundTable) -> WebPage:
     if table.declared is None or workspace.design is None:
-        text = f"{workspace.target_name} has no table of this name."
+        text = f"{workspace.named.whole} has no table of this name."
         return WebPage(table.name, [heading(table.name), note(text, "warn")], "Tables", status=404)
     text = f"The design {workspace.design.name} declares this table; the target does not have it."
     content = [heading(table.name, text)]
     if workspace.is_writable:
-        content.append(_creation(table))
+        content.append(_creation(workspace, table))
     else:
         content.append(
             note("The target is read-only: start the studio with --write to create it.", "warn")
@@ -336,12 +340,13 @@ def _missing(workspace: Workspace, table: FoundTable) -> WebPage:
     return WebPage(table.name, content, "Tables", status=404)
 
 
-def _creation(table: FoundTable) -> Markup:
+def _creation(workspace: Workspace, table: FoundTable) -> Markup:
     assert table.declared is not None
     hint = "It is billed on demand, and empty: nothing is charged until it is used."
     form = element(
         "form.body.row",
-        parts.button("Create the table", "go", type="submit"),
+        confirm_target(workspace),
+        parts.button(f"Create the table{workspace.place}", workspace.button_kind(), type="submit"),
         element("span.hint", hint),
         method="post",
         action=url("/tables/{}/create", table.name),

@@ -9,13 +9,14 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from urllib.parse import urlencode
 
 from msgspec import Struct
 
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.style import rules
-from tablewright.studio.markup.parts import note, swap
+from tablewright.studio.markup.parts import NOTHING, note, swap
 from tablewright.studio.web.http import TEXT, FormRefused, WebRequest, WebResponse, redirect
 from tablewright.studio.workspace import ReadOnlyTarget, Workspace
 
@@ -144,17 +145,22 @@ def _find() -> Markup:
 
 
 def _target(workspace: Workspace, **attributes: str) -> Markup:
-    mode, kind = ("read-write", "") if workspace.is_writable else ("read-only", "ro")
+    named = workspace.named
+    mode, kind = ("read-write", named.kind) if workspace.is_writable else ("read-only", "ro")
+    if workspace.is_locked:
+        mode, kind = "locked", named.kind
     if workspace.problem:
         mode, kind = "not reachable", "lost"
+    before = element("span", "production") if named.kind == "production" else NOTHING
     return element(
         "a",
-        element("b", workspace.target_name),
+        before,
+        element("b", named.name),
         element("i", mode),
-        class_=f"target {kind}".strip(),
+        class_=f"target {kind}",
         href="/tables",
         id="target",
-        title=f"Target: {workspace.target_name}",
+        title=f"Target: {named.whole}",
         **attributes,
     )
 
@@ -265,6 +271,15 @@ def missing_page(request: WebRequest) -> WebPage:
     """Return the page for a URL that no view has."""
     text = f"The studio has no page {request.path}. Use the views above."
     return WebPage("Not found", _note("There is no such page", text), status=404)
+
+
+def form_elsewhere_page(request: WebRequest) -> WebPage:
+    """Return the page for the address of a form that is opened as a link, or reloaded."""
+    path, query = request.path.rpartition("/")[0], urlencode(request.query.pairs)
+    link = element("a", "Open the form.", href=f"{path}?{query}" if query else path)
+    text = "Nothing was written by opening this link: it is where a form is sent to. "
+    content = [element("div.head", element("h1", "Nothing was written")), note([text, link])]
+    return WebPage("Nothing was written", content, status=405)
 
 
 def unexpected_page() -> WebPage:

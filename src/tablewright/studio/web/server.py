@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from tablewright.errors import TablewrightError
 from tablewright.server.limits import Limits
+from tablewright.studio.markup.form_parts import TARGET
 from tablewright.studio.views import (
     console,
     design,
@@ -39,12 +40,13 @@ from tablewright.studio.web import frame
 from tablewright.studio.web.access import HEADERS, AccessRules
 from tablewright.studio.web.frame import (
     WebPage,
+    form_elsewhere_page,
     framed,
     missing_page,
     problem_page,
     unexpected_page,
 )
-from tablewright.studio.web.http import TEXT, BrowserConnection, WebRequest, WebResponse
+from tablewright.studio.web.http import BrowserConnection, WebRequest, WebResponse
 from tablewright.studio.workspace import Workspace
 
 log = logging.getLogger("tablewright.studio")
@@ -153,11 +155,13 @@ class StudioServer:
         if found is None:
             accepted = methods(request.path)
             if accepted:
-                headers = {"Allow": ", ".join(accepted)}
-                return WebResponse(status=405, type=TEXT, body=b"Not allowed\n", headers=headers)
+                page = self._framed(form_elsewhere_page(request))
+                return replace(page, headers={"Allow": ", ".join(accepted)})
             return self._framed(missing_page(request))
         view, parts = found
         try:
+            if request.method == "POST" and self.workspace.is_locked:
+                self.workspace.unlock(request.form.get(TARGET))
             answer = view(self.workspace, request, *parts)
         except TablewrightError as error:
             answer = problem_page(error, request, self.workspace)
