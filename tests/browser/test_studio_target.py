@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from threading import Event
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +14,9 @@ from playwright.sync_api import Page, expect
 from tablewright.designs.catalog import load
 from tablewright.engine import Engine
 from tablewright.server import serving
+from tablewright.studio.workspace import WatchedTransport
+from tablewright.transport import Response
+from tablewright.transport.targets import Local
 from tablewright.verify import seed
 from tests.browser.accessibility import assert_accessible, assert_fits
 from tests.browser.chromium import WIDTHS, show
@@ -92,3 +98,53 @@ def test_danger_is_visible_at_each_width(page: Page) -> None:
         for width in WIDTHS:
             show(page, "light", width)
             expect(page.locator(".target").get_by_text("read-write")).to_be_visible()
+
+
+def test_a_page_says_that_its_studio_has_stopped(page: Page, problems: list[str]) -> None:
+    page.clock.install()
+    with studio_of("commerce") as studio:
+        studio.enter(page)
+        stopped = page.get_by_text("The studio has stopped.")
+        page.get_by_label("Find an id").fill("typed")
+        page.clock.run_for(5_000)
+        expect(stopped).to_be_hidden()
+    for _ in range(3):
+        with page.expect_event("requestfailed"):
+            page.clock.run_for(2_500)
+    expect(stopped).to_be_visible()
+    expect(page.locator("[data-end=stopped]")).to_contain_text("tablewright studio commerce")
+    expect(page.get_by_label("Find an id")).to_have_value("typed")
+    problems.clear()  # the browser reports the refused connections
+
+
+class _Slow:
+    """A transport that waits before each response until it may go on."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.go_on = Event()
+        self.go_on.set()
+
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
+        self.go_on.wait(30)
+        return Local(self.engine).send(operation, request)
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_page_counts_the_seconds_that_it_waits_for_a_slow_target(page: Page) -> None:
+    with studio_of("commerce") as studio:
+        engine = studio.workspace.target
+        assert isinstance(engine, Engine)
+        slow = _Slow(engine)
+        studio.workspace._opened = WatchedTransport(slow)  # type: ignore[arg-type]
+        studio.enter(page, "/items/commerce_single_table")
+        line = page.locator("#waiting")
+        expect(line).to_be_hidden()
+        slow.go_on.clear()
+        page.locator("[data-row]").first.click()
+        expect(line).to_have_text(re.compile(r"Waiting for memory: sample data … [1-9] s"))
+        slow.go_on.set()
+        expect(line).to_be_hidden()
+        expect(page.locator("#drawer")).to_contain_text("DynamoDB JSON")

@@ -220,9 +220,21 @@ class Workspace:
 
     def command(self, words: str) -> str:
         """Return a command of Tablewright for the design and the target: `migrate plan`."""
-        named = self._design_word or ("DESIGN" if self.design is None else self.design.name)
+        named = self._design_name or "DESIGN"
         target = self.target if isinstance(self.target, str) else "TARGET"
         return f"tablewright {words} {shlex.quote(named)} {shlex.quote(target)}"
+
+    @property
+    def start_command(self) -> str:
+        """The command that starts a studio of the same design and target."""
+        target = self.target if isinstance(self.target, str) else ""
+        words = filter(None, (self._design_name, target))
+        return " ".join(["tablewright studio", *map(shlex.quote, words)])
+
+    @property
+    def _design_name(self) -> str:
+        """The design, as a command names it; "" without one."""
+        return self._design_word or ("" if self.design is None else self.design.name)
 
     @property
     def transport(self) -> Transport:

@@ -73,3 +73,62 @@ addEventListener("htmx:after:swap", () => {
   const drawer = document.querySelector("#drawer:not(:empty)");
   if (drawer && drawer.getBoundingClientRect().top > innerHeight / 2) drawer.scrollIntoView();
 });
+
+// The studio may be stopped while its pages are open. After two requests without a response a bar says so; it
+// goes when the studio answers again. A studio that was started again knows neither the cookie nor the link.
+const BEAT_MS = 2000;
+const PATIENCE_MS = 15000;
+let missed = 0;
+
+async function beat() {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const answer = await fetch("/beat", { cache: "no-store", signal });
+    missed = 0;
+    showEnd(answer.ok ? "" : "restarted");
+  } catch {
+    missed += 1;
+    if (missed > 1) showEnd("stopped");
+  }
+  setTimeout(beat, BEAT_MS);
+}
+
+function showEnd(what) {
+  for (const bar of document.querySelectorAll("[data-end]")) bar.hidden = bar.dataset.end !== what;
+}
+
+addEventListener("load", () => setTimeout(beat, BEAT_MS));
+
+// A line says what a page waits for: at once for a link, after a moment for a part of a page. It counts
+// seconds, so a slow target can be told from a broken one. Requests that a page sends by itself do not count.
+const QUICK_MS = 300;
+const waiting = new Set();
+let since = 0;
+
+addEventListener("htmx:before:request", (event) => {
+  const trigger = event.target.getAttribute("hx-trigger") || "";
+  if (!trigger.includes("every")) wait(event.target);
+});
+addEventListener("htmx:finally:request", (event) => stopWaiting(event.target));
+addEventListener("beforeunload", () => wait("page"));
+addEventListener("pageshow", () => stopWaiting("page"));
+
+function wait(what) {
+  if (!waiting.size) since = performance.now();
+  waiting.add(what);
+  setTimeout(showWaiting, QUICK_MS);
+}
+
+function stopWaiting(what) {
+  waiting.delete(what);
+  showWaiting();
+}
+
+function showWaiting() {
+  const line = document.getElementById("waiting");
+  line.hidden = !waiting.size;
+  if (!waiting.size) return;
+  const seconds = Math.floor((performance.now() - since) / 1000);
+  line.querySelector("b").textContent = seconds ? ` ${seconds} s` : "";
+  setTimeout(showWaiting, 1000);
+}

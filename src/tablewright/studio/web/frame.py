@@ -66,6 +66,8 @@ def framed(page: WebPage, workspace: Workspace) -> bytes:
         element("a.skip", "Skip to content", href="#main"),
         element("header.top", _brand(), _views(page, workspace), _find(), _target(workspace)),
         connection(workspace),
+        *_ends(workspace),
+        _waiting(workspace),
         element("main", page.content, id="main", tabindex="-1"),
         element("footer.foot", _names(workspace), _keys(workspace)),
     ]
@@ -188,6 +190,35 @@ def connection(workspace: Workspace) -> Markup:
     )
 
 
+def _ends(workspace: Workspace) -> list[Markup]:
+    """Return the hidden bars for a studio that has ended, which `studio.js` shows."""
+    command = element("code", workspace.start_command)
+    stopped = [
+        element("b", "The studio has stopped."),
+        element("span", "Start it again in the terminal: ", command),
+        element("span.muted", "This page keeps what you typed."),
+    ]
+    restarted = [
+        element("b", "The studio was started again."),
+        element("span", "Open the link that the command has printed."),
+    ]
+    return [
+        element("div.banner", content, hidden="", role="alert", data_end=what)
+        for what, content in (("stopped", stopped), ("restarted", restarted))
+    ]
+
+
+def _waiting(workspace: Workspace) -> Markup:
+    """Return the hidden line about what a page waits for, which `studio.js` shows."""
+    text = f"Waiting for {workspace.named.name} …"
+    return element("p.waiting", text, element("b"), hidden="", id="waiting")
+
+
+def beat(_: Workspace, __: WebRequest) -> WebResponse:
+    """Answer a page that asks whether the studio still runs; no request is sent to the target."""
+    return WebResponse(body=b"", type=TEXT)
+
+
 def connection_state(workspace: Workspace) -> bytes:
     """Return the banner and the target, for a page that has both already."""
     return (connection(workspace) + _target(workspace, hx_swap_oob="true")).encode()
@@ -234,7 +265,12 @@ def ask_target(workspace: Workspace, _: WebRequest) -> WebResponse:
     return WebResponse(body=connection_state(workspace))
 
 
-ROUTES = {("GET", "/"): start, ("GET", "/connection"): ask_target, ("GET", "/static/{}"): static}
+ROUTES = {
+    ("GET", "/"): start,
+    ("GET", "/beat"): beat,
+    ("GET", "/connection"): ask_target,
+    ("GET", "/static/{}"): static,
+}
 
 
 #: How often a page that could not reach the target tries again.
