@@ -45,3 +45,21 @@ def test_nothing_moves_if_less_motion_is_wanted(page: Page) -> None:
         for path in PAGES:
             page.goto(studio.url + path)
             assert page.evaluate(moving) == [], path
+
+
+def test_a_large_diagram_fits_the_page_and_can_be_enlarged(page: Page) -> None:
+    with studio_of("market") as studio:
+        studio.enter(page, "/design")
+        diagram = page.locator("svg.diagram").first
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.get_by_role("radio", name="fit").check()
+            box = diagram.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            page.get_by_role("radio", name="150%").check()
+            enlarged = diagram.bounding_box()
+            assert enlarged is not None
+            assert enlarged["width"] > width
+            assert_fits(page)

@@ -41,7 +41,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         self.continues = tag == "wbr"
-        if tag not in ("meta", "wbr"):
+        if tag not in ("meta", "wbr", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

@@ -19,6 +19,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.paths import fields_of, without_none
 from tablewright.plan.writes.move import followers
 
+#: Makes a type one word, which Mermaid requires.
+_WORD = str.maketrans({"[": "_", " ": "_", "]": None, ",": None})
+
 
 class _Field(Struct, frozen=True):
     name: str
@@ -63,6 +66,7 @@ class Relation(Struct, frozen=True):
     source: str
     target: str
     many: bool
+    #: The stored attribute of the target that names the source, or the one that embeds the target.
     label: str
 
 
@@ -104,7 +108,7 @@ def mermaid(diagram: Erd) -> str:
     for node in diagram.nodes:
         lines.append(f"    {node.name} {{")
         lines += [
-            f"        {each.kind} {each.name} {', '.join(each.marks)}".rstrip()
+            f"        {each.kind.translate(_WORD)} {each.name} {', '.join(each.marks)}".rstrip()
             for each in node.attributes
         ]
         lines.append("    }")
@@ -168,13 +172,13 @@ def _attributes(box: _Box, entities: list[_Box]) -> Iterator[Attribute]:
 
 
 def _type(kind: Any) -> str:
-    """Return a type as one word, which Mermaid requires."""
+    """Return a type as a person writes it: `dict[str, int]`."""
     origin = get_origin(kind)
     if origin in (Union, UnionType):
-        return "_or_".join(_type(member) for member in get_args(kind))
+        return " or ".join(_type(member) for member in get_args(kind))
     if origin is not None and isinstance(origin, type):
         inside = [_type(part) for part in get_args(kind) if part is not ...]
-        return "_".join([origin.__name__, *inside])
+        return f"{origin.__name__}[{', '.join(inside)}]" if inside else origin.__name__
     return kind.__name__ if isinstance(kind, type) else "any"
 
 
@@ -220,7 +224,9 @@ def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relatio
             others = {third for third in found if third not in (parent, child)}
             is_direct = not any(child in children.get(third, ()) for third in others)
             if child in children and is_direct:
-                yield Relation(_name(parent.name), _name(child.name), True, "has")
+                key = parent.attributes.get(parent.primary.parameters[-1].attribute)
+                label = "key" if key is None else key.stored
+                yield Relation(_name(parent.name), _name(child.name), True, label)
     for entity, box in zip(entities, boxes, strict=True):
         parents = [_name(other.name) for other, found in children.items() if entity in found]
         yield from _references(box, [other for other in boxes if other.name not in parents])
@@ -230,7 +236,7 @@ def _references(box: _Box, entities: list[_Box]) -> Iterator[Relation]:
     for field in box.fields:
         target = _referenced(field.name, box, entities)
         if target is not None:
-            yield Relation(target.name, box.name, True, field.name)
+            yield Relation(target.name, box.name, True, field.stored)
 
 
 def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:

@@ -50,6 +50,8 @@ from tablewright.values import Value
 
 #: The numbers of columns from which a table is stacked on a narrow screen, and has smaller text.
 STACKED, DENSE = 3, 5
+#: The sizes of a drawing: the first one fits the page.
+ZOOMS = ("fit", "100%", "150%")
 #: The lengths from which a word may be broken after a separator, and anywhere.
 BREAKABLE_WORD, LONG_WORD = 16, 36
 
@@ -108,13 +110,24 @@ def _block(block: Block, number: int, links: Links) -> Markup:
             return chart_table(block, links)
         case ErdDiagram(table, erd):
             title = f"Entities of the table {table}"
-            drawn = erd_svg(erd, title, f"erd{number}")
-            return join([_scroll(drawn, title), _relations(erd)])
+            drawn = zoomed(erd_svg(erd, title, f"erd{number}"), title, f"zoom{number}")
+            return join([drawn, _relations(erd)])
         case KeyMapDiagram(table):
             title = f"Keys of each entity in the table {table.name} and its indexes"
             return join([legend(table), _scroll(key_map(table, links), title)])
         case StateDiagram(states):
             return _scroll(states_svg(states, f"states{number}"), states.title)
+
+
+def zoomed(drawing: Markup, label: str, name: str) -> Markup:
+    """Return a drawing that fits its page at first, with a choice of sizes above it."""
+    sizes = []
+    for number, size in enumerate(ZOOMS):
+        checked = "" if number == 0 else None
+        choice = element("input", type="radio", name=name, value=size, checked=checked)
+        sizes.append(element("label", choice, f" {size}"))
+    group = element("fieldset.zoom", element("legend.vh", f"Size of {label}"), sizes)
+    return element("div.zoomed", group, _scroll(drawing, label))
 
 
 def _scroll(content: Markup, label: str) -> Markup:

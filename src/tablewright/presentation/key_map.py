@@ -61,8 +61,8 @@ def legend(table: TableMap) -> Markup:
             for template in key.templates.values():
                 for piece in template.pieces:
                     meaning, class_ = _meaning(piece, entity)
-                    text = piece if isinstance(piece, str) else piece.label
-                    found.setdefault(meaning, element("span", text, class_=class_))
+                    shown = element("span", _text(piece, entity), class_=class_)
+                    found.setdefault(meaning, shown)
     swatches = [
         element("span", element("span.key.tpl", found[meaning]), f" {meaning}")
         for meaning in MEANINGS
@@ -102,14 +102,18 @@ def _key_lines(key: KeyMap, entity: EntityMap) -> Iterator[Markup]:
     """Return a line for each key attribute, and the condition of a sparse key."""
     for name, template in key.templates.items():
         role = "PK" if name in key.partition_attributes else "SK"
-        pieces = []
-        for piece in template.pieces:
-            text = piece
-            if not isinstance(piece, str):  # a part with a format is written as it is declared
-                stored = entity.attributes[piece.attribute].stored
-                text = stored if piece.is_plain else piece.label
-            pieces.append(element("span", str(text), class_=_meaning(piece, entity)[1]))
+        pieces = [
+            element("span", _text(piece, entity), class_=_meaning(piece, entity)[1])
+            for piece in template.pieces
+        ]
         shown = element("span.key.tpl.wrap", join(pieces, element("wbr")))
         yield element("div.kt", element("i", role, title=name), shown)
     if key.when is not None:
         yield element("div.kt", element("i", "if"), element("code", repr(key.when)))
+
+
+def _text(piece: str | KeyPart, entity: EntityMap) -> str:
+    """Return a piece as the map shows it: a part with a format as it is declared."""
+    if isinstance(piece, str):
+        return piece
+    return entity.attributes[piece.attribute].stored if piece.is_plain else piece.label
