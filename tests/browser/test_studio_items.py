@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tablewright.engine import Engine
 from tablewright.studio.workspace import Workspace
 from tests.browser.studios import Studio, running
+from tests.studio.conftest import create_table
 
 TABLE = "commerce_single_table"
 
@@ -139,3 +140,37 @@ def test_items_work_without_scripts(studio: Studio, browser: Browser) -> None:
     page.get_by_role("button", name="Show").click()
     expect(page.locator("tr .sk")).to_have_count(4)
     context.close()
+
+
+def test_a_scan_for_a_text_continues_by_itself_until_it_finds_something(
+    page: Page, problems: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablewright.studio.items.scanning.STEP_SECONDS", -1.0)
+    engine = Engine(":memory:")
+    create_table(engine, "large")
+    for number in range(30):
+        engine.call(
+            "PutItem",
+            {
+                "TableName": "large",
+                "Item": {
+                    "id": {"S": str(number)},
+                    "text": {"S": "x" * 100_000},
+                    "name": {"S": f"name {number}"},
+                },
+            },
+        )
+    last = engine.call("Scan", {"TableName": "large"})
+    while "LastEvaluatedKey" in last:
+        start = last["LastEvaluatedKey"]
+        last = engine.call("Scan", {"TableName": "large", "ExclusiveStartKey": start})
+    wanted = last["Items"][-1]["id"]["S"]
+    with running(Workspace(None, engine)) as studio:
+        studio.enter(page)
+        page.get_by_label("Find an id").fill(f"name {wanted}")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Scan large").click()
+        expect(page.locator("#scan")).to_contain_text("30 items read")
+        page.locator("#scan a[data-row]").click()
+        expect(page.locator("h1")).to_have_text(wanted)
+    problems[:] = [each for each in problems if "status of 404" not in each]  # no key has it

@@ -15,7 +15,7 @@ from tablewright.presentation.kinds import kind_of
 from tablewright.studio.items.finding import MAX_TRIES, search
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
-from tests.studio.conftest import Browser
+from tests.studio.conftest import Browser, Open, create_table
 from tests.studio.tables import KEYS, create_keys_table, put
 from tests.studio.test_item import description_of, path_of
 from tests.studio.test_items import DESIGNS, scan, text_of
@@ -137,3 +137,63 @@ def test_a_target_without_a_design_is_searched_by_key() -> None:
         assert browser.get("/find?q=7+AAI%3D").status == 303
         assert "2 items" in text_of(browser.get("/find?q=7").text)
         assert browser.get("/find?q=x").status == 404
+
+
+def scan_form(page: str) -> dict[str, str]:
+    """Return the hidden fields of the form that scans, or continues to."""
+    form = page.partition('action="/find/scan"')[2].partition("</form>")[0]
+    pairs: list[tuple[str, str]] = re.findall(
+        r'<input type="hidden" name="([^"]*)" value="([^"]*)">', form
+    )
+    return dict(pairs)
+
+
+def test_what_no_key_has_is_found_by_a_scan_that_states_its_price_first(
+    workspace: Workspace, browser: Browser
+) -> None:
+    operations = Counted(workspace)
+    found = browser.get("/find?q=O101")
+    assert found.status == 404
+    text = text_of(found.text)
+    assert re.search(r"Scan commerce_single_table\s*about 20 items, [\d.]+ KB: \d+ read unit", text)
+    stepped = browser.post("/find/scan", scan_form(found.text)).text
+    assert "pk=CUST%23C1&amp;sk=ORDER%23O101" in stepped
+    assert "20 items read" in text_of(stepped)
+    assert operations.operations == []
+
+
+def test_a_scan_ends_a_step_with_what_it_finds_and_continues_on_request(opened: Open) -> None:
+    engine = Engine(":memory:")
+    create_table(engine, "large", "id")
+    for number in range(30):
+        item: dict[str, Any] = {"id": {"S": str(number)}, "text": {"S": "x" * 100_000}}
+        if number % 10 == 5:
+            item["tags"] = {"L": [{"M": {"name": {"S": "needle in it"}}}, {"NS": ["7", "1"]}]}
+        put(engine, "large", item)
+    browser = opened(engine)
+    page, seen, steps = browser.get("/find?q=needle").text, set[str](), 0
+    while form := scan_form(page):
+        page = browser.post("/find/scan", form).text
+        seen |= set(re.findall(r"/item/large\?pk=(\d+)", page))
+        steps += 1
+    assert seen == {"5", "15", "25"}
+    assert steps > 1
+    assert "30 items read" in text_of(page)
+    nothing = browser.post("/find/scan", {"q": "needl", "table": "large"}).text
+    assert "needl" in nothing
+    assert "/item/large" not in nothing
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"q": "x", "table": "unknown"}, 404),
+        ({"table": "commerce_single_table"}, 404),
+        ({"q": "x", "table": "commerce_single_table", "after": "?"}, 400),
+        ({"q": "x(", "table": "commerce_single_table", "read": "-1", "units": "nan"}, 200),
+    ],
+)
+def test_an_invalid_form_of_a_scan_is_refused(
+    browser: Browser, form: dict[str, str], status: int
+) -> None:
+    assert browser.post("/find/scan", form).status == status

@@ -36,8 +36,8 @@ function moveRow(step) {
 addEventListener("click", (event) => {
   const row = event.target.closest("[data-row]");
   if (!row && !event.target.closest("[data-close]")) return;
-  for (const marked of document.querySelectorAll("tr.sel")) marked.classList.remove("sel");
-  if (row) row.closest("tr").classList.add("sel");
+  for (const marked of document.querySelectorAll("tr.sel, li.sel")) marked.classList.remove("sel");
+  if (row) row.closest("tr, li").classList.add("sel");
 });
 
 // A button with data-copy="#id" copies the text of that element, or of the one that is shown.

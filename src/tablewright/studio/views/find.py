@@ -1,27 +1,36 @@
 """Find: search items by id, unique value or key.
 
-/find?q=…     one item: redirects to its page; several: lists them; none: shows what was tried
+GET  /find?q=…     one item: redirects to its page; several: lists them; none: shows what was tried
+POST /find/scan    reads a table for a text, step by step; see `items.scanning`
+
+A link never scans: it shows what a Scan would cost, and waits for its button.
 """
 
 from __future__ import annotations
 
+from tablewright.capacity import read_units
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element
+from tablewright.presentation.keys import key_token, read_key_token
 from tablewright.presentation.kinds import filter_name, kind_of
 from tablewright.presentation.style import chip
+from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.reading import RequestMeter
+from tablewright.studio.items.scanning import ScanStep, scan_for
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import condition_url, item_url, key_lines, kind_chip
-from tablewright.studio.markup.parts import NOTHING, aside, heading
-from tablewright.studio.web.frame import WebPage
-from tablewright.studio.web.http import WebRequest, WebResponse, redirect
+from tablewright.studio.markup.parts import NOTHING, aside, faint, heading
+from tablewright.studio.web.frame import MissingPage, WebPage
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 #: The maximum number of tables to search at a target without a design.
 MAX_TABLES = 10
+#: The maximum number of items of a Scan that are shown at once.
+MAX_HITS = 50
 
 
 def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
@@ -40,7 +49,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
         lists = [_items(workspace, found), _collections(workspace, found)]
     else:
         title = f"No key or unique value is {text}"
-        lists = [_help(), _needed(workspace)]
+        lists = [_help(), _needed(workspace), _offers([each for each, _ in tables.values()], text)]
     left = f"; {found.left_out} more were not tried" if found.left_out else ""
     line = f"{meter.show()}; at most {MAX_TRIES} lookups, never a Scan{left}."
     content = [heading(title, element("span", line)), *lists, _tried(found)]
@@ -129,4 +138,93 @@ def _tried(found: Search) -> Markup:
     return parts.region("What was tried", parts.details(summary, shown, is_open=not found.hits))
 
 
-ROUTES = {("GET", "/find"): show}
+# --- a scan -------------------------------------------------------------------------------------
+
+
+def scan(workspace: Workspace, request: WebRequest) -> WebPage:
+    """Read the next part of a table for a text."""
+    form = request.form
+    text, description = form.get("q").strip(), workspace.describe(form.get("table"))
+    if not text or description is None:
+        raise MissingPage
+    after = form.get("after")
+    start = read_key_token(after, "the place to continue at is none of a Scan") if after else None
+    step = scan_for(workspace.send, description.name, text, start)
+    read = _count(form.get("read")) + step.read
+    units = _count(form.get("units")) + step.units
+    title = f"{text} in {description.name}"
+    return WebPage(
+        title, [heading(title), _scanned(workspace, description, text, step, read, units)]
+    )
+
+
+def _count(text: str) -> float:
+    """Return a count that a form has carried on; 0 for what is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return 0
+    return value if 0 < value < 1e15 else 0
+
+
+def _offers(descriptions: list[TableDescription], text: str) -> Markup:
+    """Return what a Scan of each table reads, and its button."""
+    lines = []
+    for each in descriptions:
+        count, size = each.state.items or 0, each.state.size
+        units = read_units(size, consistent=False)
+        price = f"about {plural(count, 'item')}, {size_text(size)}: {plural(units, 'read unit')}"
+        button = parts.button(f"Scan {each.name}", "sm", type="submit")
+        lines.append([_scan_form(each, text, button, {}), aside(price)])
+    about = f"{text} may be in another attribute. A Scan stops at the first items that have it."
+    shown = [element("p.body.muted", about), parts.listed(lines, "body rel")]
+    return parts.panel("Read the table", *shown, id="scan")
+
+
+def _scan_form(
+    description: TableDescription, text: str, button: Markup, kept: dict[str, str], **more: str
+) -> Markup:
+    fields = {"q": text, "table": description.name, **kept}
+    hidden = [parts.hidden(name, value) for name, value in fields.items()]
+    stop = parts.button_link("Stop", url("/find", q=text)) if more else NOTHING
+    row = element("div.row", button, stop)
+    sent = parts.swap("#scan", push=False, hx_post="/find/scan", **more)
+    return element("form", hidden, row, method="post", action="/find/scan", **sent)
+
+
+def _scanned(
+    workspace: Workspace,
+    description: TableDescription,
+    text: str,
+    step: ScanStep,
+    read: float,
+    units: float,
+) -> Markup:
+    """Return what a Scan has found so far, and how it continues."""
+    known = workspace.maps.get(description.name)
+    lines = []
+    for item in step.items[:MAX_HITS]:
+        kind = kind_of(known, item)
+        keys, href = key_lines(description.base, kind, item), item_url(description, item)
+        chip_ = kind_chip(kind) if known is not None else NOTHING
+        lines.append([chip_, element("a.kl.keys-2", keys, href=href, data_row="")])
+    if len(step.items) > MAX_HITS:
+        lines.append([faint(f"and {len(step.items) - MAX_HITS} more in this part")])
+    spent = f"{plural(read, 'item')} read, {plural(units, 'read unit')} spent"
+    if step.next is None:
+        state = f"{spent}: the whole table." if lines else f"No item has {text}. {spent}."
+        rest = NOTHING
+    else:
+        total = max(description.state.items or 0, int(read))
+        state = f"{spent}, of about {plural(total, 'item')}."
+        kept = {"after": key_token(step.next), "read": f"{read:g}", "units": f"{units:g}"}
+        button = parts.button("Continue", "" if lines else "go", type="submit")
+        # It continues by itself only while there is nothing to see.
+        more = {} if lines else {"hx_trigger": "load, submit"}
+        rest = _scan_form(description, text, button, kept, **more)
+    body = element("div.body", element("p", state, role="status"), rest)
+    found = parts.listed(lines, "body rel hits") if lines else NOTHING
+    return element("section.panel", found, body, id="scan", aria_label=f"Scan {description.name}")
+
+
+ROUTES = {("GET", "/find"): show, ("POST", "/find/scan"): scan}
