@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages import walk
+from tests.browser.pages import COMMERCE, walk
 from tests.browser.studios import Studio
 
 #: Remembers how each element looks, and returns the number of those that Tab should reach. A radio
@@ -77,3 +77,22 @@ def test_tab_reaches_every_control_of_every_page_with_a_visible_focus(
             assert found[2], f"{path}: the focus of {found[0]} is not visible"
         reached = page.evaluate("reached.size")
         assert reached >= count, f"{path}: {reached} of {count} controls are reached"
+
+
+def test_the_focus_is_where_the_result_is_after_ctrl_enter(studio: Studio, page: Page) -> None:
+    focused = page.locator("#pattern :focus")
+    studio.enter(page, f"/patterns/{COMMERCE}.put_customer")
+    page.get_by_label("customer_id").fill("C9")
+    page.keyboard.press("Control+Enter")
+    expect(focused).to_have_text("Preview")
+    expect(page.locator("#waiting")).to_be_hidden()
+    page.keyboard.press("Control+Enter")
+    expect(focused).to_contain_text("Written")
+    page.goto(f"{studio.url}/patterns/{COMMERCE}.put_order")
+    page.get_by_label("total").fill("a lot")
+    page.keyboard.press("Control+Enter")
+    expect(focused).to_have_value("a lot")
+    page.goto(f"{studio.url}/patterns/{COMMERCE}.customer_profile")
+    page.get_by_label("customer_id").focus()
+    page.keyboard.press("Control+Enter")
+    expect(focused).to_have_text("Result")

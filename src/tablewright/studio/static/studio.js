@@ -68,6 +68,19 @@ addEventListener("input", (event) => {
   if (box) box.checked = false;
 });
 
+// After a form of a pattern was sent, the focus is where the result is: on what is wrong, or on the heading of the
+// preview, the result, or what was written.
+const RESULTS = "[role=alert], .field.err :is(input, select, textarea), [role=status], .pvh h3, h3.sh";
+
+addEventListener("htmx:finally:request", (event) => {
+  const part = document.getElementById("pattern");
+  if (!part || event.detail.ctx.select !== "#pattern") return;
+  const result = part.querySelector(RESULTS);
+  if (!result) return;
+  if (result.tabIndex < 0) result.tabIndex = -1;
+  result.focus({ preventScroll: true });
+});
+
 // On a narrow screen the drawer is below the items: an opened item is brought into view.
 addEventListener("htmx:after:swap", () => {
   const drawer = document.querySelector("#drawer:not(:empty)");
@@ -107,9 +120,9 @@ let since = 0;
 
 addEventListener("htmx:before:request", (event) => {
   const trigger = event.target.getAttribute("hx-trigger") || "";
-  if (!trigger.includes("every")) wait(event.target);
+  if (!trigger.includes("every")) wait(event.detail.ctx);
 });
-addEventListener("htmx:finally:request", (event) => stopWaiting(event.target));
+addEventListener("htmx:finally:request", (event) => stopWaiting(event.detail.ctx));
 addEventListener("beforeunload", () => wait("page"));
 addEventListener("pageshow", () => stopWaiting("page"));
 

@@ -213,22 +213,28 @@ def described(error: TablewrightError) -> str:
 
 
 def pattern_list(design: Design, current: str, wanted: str) -> Markup:
-    """Return the patterns whose names or texts contain what is wanted."""
+    """Return the patterns beside the form of one, if they contain what is wanted."""
     found = [each for each in design.patterns if _matches(each, wanted)]
-    page = url("/patterns/{}", current) if current else "/patterns"
+    reads = [each for each in found if not shape_of(each).is_write]
+    writes = [each for each in found if shape_of(each).is_write]
+    lists = [_group("Reads", reads, current), _group("Writes", writes, current)]
+    form = _filter(design, wanted, url("/patterns/{}", current))
+    listed = element("div.plist", lists if found else _NONE, id="plist")
+    return element("aside.panel", form, listed, aria_label="Patterns")
+
+
+_NONE = element("p.body.muted", "No pattern has this name.")
+
+
+def _filter(design: Design, wanted: str, page: str) -> Markup:
+    """Return the input that filters the patterns of a page while one types."""
     swap = parts.swap("#plist", push=False, hx_get=page, hx_trigger="input delay:150ms")
     box = element(
         "input.mono", id="pf", name="filter", type="search", value=wanted,
         placeholder=f"Filter {len(design.patterns)} patterns", autocomplete="off", **swap,
     )  # fmt: skip
     label = element("label.vh", "Filter patterns", for_="pf")
-    form = element("form.body.pf", label, box, action="/patterns")
-    reads = [each for each in found if not shape_of(each).is_write]
-    writes = [each for each in found if shape_of(each).is_write]
-    lists = [_group("Reads", reads, current), _group("Writes", writes, current)]
-    none = element("p.body.muted", "No pattern has this name.")
-    listed = element("div.plist", lists if found else none, id="plist")
-    return element("aside.panel", form, listed, aria_label="Patterns")
+    return element("form.body.pf", label, box, action="/patterns")
 
 
 def _matches(pattern: AccessPattern, wanted: str) -> bool:
@@ -288,4 +294,5 @@ def overview(design: Design, wanted: str) -> Markup:
             rows.append([link, about, operation_badge(each), index])
     caption, columns = "Access patterns", ("Pattern", "What it does", "Operation", "Index")
     table = parts.data_table(caption, columns, rows, kinds={"Index": "mono"})
-    return parts.region(caption, parts.scroll(caption, table, "flat"))
+    listed = element("div", parts.scroll(caption, table, "flat") if rows else _NONE, id="plist")
+    return parts.region(caption, _filter(design, wanted, "/patterns"), listed)

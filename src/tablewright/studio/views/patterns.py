@@ -48,6 +48,9 @@ from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import ApplyOutcome, apply
 from tablewright.studio.writes.preview import Preview, preview
 
+ABOUT = (
+    "Every access pattern of the design as a form. Writes show what they will do before they do it."
+)
 BEFORE = "~before"
 #: The beginning of the names of parameters that are compared with stored values.
 EXPECTED = "expected_"
@@ -57,8 +60,8 @@ KEPT_PAGES = 20
 
 def show_list(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the list of patterns."""
-    wanted = request.query.get("filter")
-    return _page(workspace, None, wanted, overview(shown_design(workspace), wanted))
+    listed = overview(shown_design(workspace), request.query.get("filter"))
+    return WebPage("Patterns", [heading("Patterns", ABOUT), listed], "Patterns")
 
 
 def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
@@ -109,18 +112,10 @@ def find_pattern(workspace: Workspace, name: str) -> AccessPattern:
     return named[0]
 
 
-def _page(
-    workspace: Workspace, pattern: AccessPattern | None, wanted: str, content: Child
-) -> WebPage:
-    design = shown_design(workspace)
-    about = (
-        "Every access pattern of the design as a form. Writes show what they will do before they "
-        "do it."
-    )
-    listed = pattern_list(design, "" if pattern is None else pattern.label, wanted)
+def _page(workspace: Workspace, pattern: AccessPattern, wanted: str, content: Child) -> WebPage:
+    listed = pattern_list(shown_design(workspace), pattern.label, wanted)
     columns = element("div.cols.side", listed, element("div", content, id="pattern"))
-    title = "Patterns" if pattern is None else pattern.name
-    return WebPage(title, [heading("Patterns", about), columns], "Patterns")
+    return WebPage(pattern.name, [heading("Patterns", ABOUT), columns], "Patterns")
 
 
 class _PatternPage(PatternForm):

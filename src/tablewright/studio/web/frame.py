@@ -211,7 +211,8 @@ def _ends(workspace: Workspace) -> list[Markup]:
 def _waiting(workspace: Workspace) -> Markup:
     """Return the hidden line about what a page waits for, which `studio.js` shows."""
     text = f"Waiting for {workspace.named.name} …"
-    return element("p.waiting", text, element("b"), hidden="", id="waiting")
+    seconds = element("b", aria_hidden="true")
+    return element("p.waiting", text, seconds, hidden="", id="waiting", role="status")
 
 
 def beat(_: Workspace, __: WebRequest) -> WebResponse:
