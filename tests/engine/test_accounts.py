@@ -9,9 +9,11 @@ import pytest
 
 from tablewright import Engine
 from tablewright.engine.repair import repair
+from tablewright.engine.tables import describe
 from tablewright.errors import AccessDeniedException
-from tablewright.policy import Principal
+from tablewright.policy import Principal, principal
 from tablewright.server import serving
+from tablewright.templates import intrinsics
 from tests.engine.accounts import OLD_ACCOUNT, make_old
 from tests.engine.database import Json, item, table_request
 from tests.server.http import Client
@@ -68,6 +70,10 @@ def requests(table: str, stream: str) -> list[tuple[str, Json]]:
         ("DescribeContinuousBackups", {"TableName": table}),
         ("DescribeStream", {"StreamArn": stream}),
     ]
+
+
+def test_tables_users_and_templates_have_one_account() -> None:
+    assert ACCOUNT == describe.ACCOUNT == principal.ACCOUNT == intrinsics.ACCOUNT
 
 
 def test_arns_have_the_account_of_the_file(owned: tuple[Engine, str, str]) -> None:

@@ -20,6 +20,8 @@ RANGE = "Attempting to store a number with magnitude {} than supported range"
 OVERFLOW = f"Number overflow. {RANGE.format('larger')}"
 UNDERFLOW = f"Number underflow. {RANGE.format('smaller')}"
 INVALID = "One or more parameter values were invalid: "
+FAR_TOO_LARGE = f"{NUMBER}: 1e9223372036854775808"
+NO_NULL = f"{INVALID}Null attribute value types must have the value of true"
 #: Values, and the messages of the new and of the old layer.
 FAULTS: list[tuple[Json, str, str]] = [
     ({"N": ""}, f"{NUMBER}: ", NUMBER),
@@ -29,7 +31,7 @@ FAULTS: list[tuple[Json, str, str]] = [
     ({"N": "1e2147483647"}, OVERFLOW, UNDERFLOW),
     ({"N": "1e2147483648"}, OVERFLOW, f"{NUMBER}: 1e2147483648"),
     ({"N": "1e-2147483648"}, UNDERFLOW, f"{NUMBER}: 1e-2147483648"),
-    ({"N": "1e9223372036854775808"}, *[f"{NUMBER}: 1e9223372036854775808"] * 2),
+    ({"N": "1e9223372036854775808"}, FAR_TOO_LARGE, FAR_TOO_LARGE),
     (
         {"SS": ["d", "b", "a", "b", "c", "a"]},
         f'{INVALID}Input collection ["a", "b", "d", "b", "c", "a"] contains duplicates.',
@@ -45,7 +47,7 @@ FAULTS: list[tuple[Json, str, str]] = [
         f"{INVALID}Input collection contains duplicates.",
         "Input collection contains duplicates",
     ),
-    ({"NULL": False}, *[f"{INVALID}Null attribute value types must have the value of true"] * 2),
+    ({"NULL": False}, NO_NULL, NO_NULL),
 ]
 LABELLED = ("PutItem", "UpdateItem", "DeleteItem")
 NEW = (*LABELLED, "GetItem", "BatchGetItem", "Query")
