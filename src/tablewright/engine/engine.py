@@ -36,7 +36,7 @@ from tablewright.engine.operations import (
     unknown_operation,
 )
 from tablewright.engine.runner import StepRunner
-from tablewright.engine.step import Step, WriteContext, wrap
+from tablewright.engine.step import Step, WriteContext
 from tablewright.engine.tables.catalog import Catalog, read_account, read_jobs
 from tablewright.engine.tables.describe import ACCOUNT
 from tablewright.errors import SerializationException, ValidationException
@@ -196,7 +196,7 @@ class Engine(StepRunner):
         except ValidationException as fault:
             raise reword(fault, self._profile.get(operation, OLD), request) from None
         if operation in self._old_operations:
-            step = wrap(step, reword_when_run)
+            step.run = partial(reword_when_run, step.run)  # `wrap` would be another call
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, admitted)
         if policy is None:
