@@ -58,7 +58,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the settings of the fixtures in the configuration file of pytest."""
     parser.addini(
         _VALIDATION,
-        "The year of the error messages that the fixtures have for invalid requests: 2026 or 2025.",
+        "The year whose error messages invalid requests get from the fixtures: 2026 for those that "
+        "most regions of AWS have now, 2025 for those from before.",
         default="2026",
     )
 

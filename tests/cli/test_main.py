@@ -234,7 +234,7 @@ def test_serve_exports_to_the_folder(tmp_path: Path) -> None:
         on = {"PointInTimeRecoveryEnabled": True}
         update = {"TableName": "things", "PointInTimeRecoverySpecification": on}
         client.call("UpdateContinuousBackups", update)
-        arn = "arn:aws:dynamodb:us-east-1:000000000000:table/things"
+        arn = "arn:aws:dynamodb:us-east-1:123456789012:table/things"
         request = {"TableArn": arn, "S3Bucket": "exports"}
         assert client.call("ExportTableToPointInTime", request).status == 200
     assert list(tmp_path.glob("exports/AWSDynamoDB/*/manifest-summary.json"))

@@ -334,7 +334,7 @@ def test_a_table_created_again_elsewhere_with_another_key_is_read_by_it(
     assert engine.call("GetItem", request) == {"Item": item}
 
 
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/shared"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/shared"
 ANN = Principal("ann", {"Statement": {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}})
 READS: dict[str, dict[str, Any]] = {
     "GetItem": {"TableName": "shared", "Key": KEY},

@@ -30,7 +30,7 @@ from tests.engine.clock import Clock, stopped_clock
 from tests.engine.database import Json, item, table_request
 from tests.server.http import sdk_client
 
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/things"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/things"
 RECOVERY = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
 DAY = 86_400
 

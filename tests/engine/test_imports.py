@@ -28,7 +28,7 @@ from tablewright.errors import (
 from tablewright.wire.lines import encode_lines
 from tests.engine.database import Json, item, table_request
 
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/things"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/things"
 PARAMETERS = table_request("things", "pk:S / n:N", glob={"by_g": ("g:S", "ALL")})
 
 

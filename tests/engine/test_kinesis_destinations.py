@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.engine.database import Database
 
-STREAM = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+STREAM = "arn:aws:kinesis:us-east-1:123456789012:stream/changes"
 OTHER = STREAM + "-2"
 STATE = "Table is not in a valid state to enable Kinesis Streaming Destination: "
 

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.database import Database, Json, item, values
 
 KEY = item(pk="a", sk="1")
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/missing"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/missing"
 TABLE = {"TableName": "missing"}
 WHERE = "WHERE pk = 'a' AND sk = '1'"
 #: A time to live, and backups at every second.

@@ -145,6 +145,24 @@ def test_the_megabyte_is_counted_by_what_an_index_holds(db: Database, large: str
     assert [page["Count"] for page in db.pages("Scan", request)] == [5]
 
 
+def test_a_query_of_a_table_without_a_sort_key_has_one_page(db: Database) -> None:
+    table = db.table("pk:S", items=[item(pk="a")], glob={"all": ("pk:S", "ALL")})
+    request = query(table, None)
+    assert db.call("Query", request | {"Limit": 1}).keys() == {"Items", "Count", "ScannedCount"}
+    for start in ("a", "b"):
+        shown = f"{{pk=AttributeValue: {{S:{start}}}}}"
+        db.refuses(
+            "Query",
+            request | {"ExclusiveStartKey": item(pk=start)},
+            f"The provided exclusive start key is invalid: ExclusiveStartKey: {shown}",
+        )
+    page = db.call("Query", request | {"IndexName": "all", "Limit": 1})
+    rest = {"IndexName": "all", "ExclusiveStartKey": page["LastEvaluatedKey"]}
+    assert db.call("Query", request | rest)["Items"] == []
+    start = db.call("Scan", {"TableName": table, "Limit": 1})["LastEvaluatedKey"]
+    assert db.call("Scan", {"TableName": table, "ExclusiveStartKey": start})["Items"] == []
+
+
 # -- start keys that are none
 
 INVALID = "The provided starting key is invalid"

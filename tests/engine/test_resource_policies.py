@@ -10,13 +10,13 @@ from tablewright.errors import AccessDeniedException
 from tablewright.policy import Principal
 from tests.engine.database import Database, Json, item, table_request
 
-ANN = "arn:aws:iam::000000000000:user/ann"
+ANN = "arn:aws:iam::123456789012:user/ann"
 NOT_FOUND = "Resource-based policy not found for the provided ResourceArn: "
 INVALID = "One or more parameter values were invalid: "
 
 
 def arn(table: str) -> str:
-    return f"arn:aws:dynamodb:us-east-1:000000000000:table/{table}"
+    return f"arn:aws:dynamodb:us-east-1:123456789012:table/{table}"
 
 
 def policy(table: str, effect: str = "Allow", **elements: Any) -> str:
@@ -209,7 +209,7 @@ def test_the_policy_of_a_table_allows_a_user_without_policies(engine: Engine) ->
 
 
 @pytest.mark.parametrize(
-    "named", [ANN, "*", "000000000000", "arn:aws:iam::000000000000:root", [ANN, "*"]]
+    "named", [ANN, "*", "123456789012", "arn:aws:iam::123456789012:root", [ANN, "*"]]
 )
 def test_a_deny_in_the_policy_of_a_table_overrides_every_allow(engine: Engine, named: Any) -> None:
     assert read(engine, Principal("ann", READ_ONLY)) == {}
@@ -220,7 +220,7 @@ def test_a_deny_in_the_policy_of_a_table_overrides_every_allow(engine: Engine, n
 
 
 def test_an_allow_for_an_account_leaves_the_decision_to_its_policies(engine: Engine) -> None:
-    attach(engine, policy("shop", Principal={"AWS": "000000000000"}))
+    attach(engine, policy("shop", Principal={"AWS": "123456789012"}))
     with pytest.raises(AccessDeniedException):
         read(engine, Principal("ann"))
     assert read(engine, Principal("ann", READ_ONLY)) == {}

@@ -24,7 +24,7 @@ from tests.engine.streaming import (
 
 DAY = 24 * 60 * 60
 GET_RECORDS = import_module("tablewright.engine.operations.streams")
-MISSING = "arn:aws:dynamodb:us-east-1:000000000000:table/missing/stream/2026-01-15T10:00:00.000"
+MISSING = "arn:aws:dynamodb:us-east-1:123456789012:table/missing/stream/2026-01-15T10:00:00.000"
 UNKNOWN_SHARD = "shardId-00000000000000000000-00000000"
 
 
@@ -329,8 +329,8 @@ def test_unknown_streams_and_shards_are_not_found(db: Database, arn: str) -> Non
 @pytest.mark.parametrize(
     "malformed",
     [
-        "arn:aws:dynamodb:us-east-1:000000000000:table/things",
-        "arn:aws:s3:us-east-1:000000000000:table/things/stream/2026",
+        "arn:aws:dynamodb:us-east-1:123456789012:table/things",
+        "arn:aws:s3:us-east-1:123456789012:table/things/stream/2026",
         "this-is-not-an-arn-but-it-is-long-enough",
     ],
 )

@@ -164,7 +164,7 @@ def test_list_streams_refuses_unknown_tables_and_places(db: Database, table: str
         "ResourceNotFoundException",
         "Requested resource not found: Table: missing not found",
     )
-    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{table}/stream/2026-01-15T10:00:00.000"
+    arn = f"arn:aws:dynamodb:us-east-1:123456789012:table/{table}/stream/2026-01-15T10:00:00.000"
     db.refuses(
         "ListStreams", {"ExclusiveStartStreamArn": arn}, f"Invalid ExclusiveStartStreamArn: {arn}"
     )

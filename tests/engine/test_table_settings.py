@@ -94,9 +94,9 @@ def test_maximum_throughput_is_stored_and_removed(db: Database, table: str) -> N
 @pytest.mark.parametrize(
     ("key", "arn"),
     [
-        (None, "arn:aws:kms:us-east-1:000000000000:alias/aws/dynamodb"),
-        ("1234-5", "arn:aws:kms:us-east-1:000000000000:key/1234-5"),
-        ("alias/mine", "arn:aws:kms:us-east-1:000000000000:alias/mine"),
+        (None, "arn:aws:kms:us-east-1:123456789012:alias/aws/dynamodb"),
+        ("1234-5", "arn:aws:kms:us-east-1:123456789012:key/1234-5"),
+        ("alias/mine", "arn:aws:kms:us-east-1:123456789012:alias/mine"),
         ("arn:aws:kms:eu-west-1:1:key/2", "arn:aws:kms:eu-west-1:1:key/2"),
     ],
 )

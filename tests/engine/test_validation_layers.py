@@ -363,5 +363,5 @@ def test_indexes_of_create_table_have_one_order(engine: Engine) -> None:
 
 def test_an_unknown_year_is_refused() -> None:
     wrong: Any = "1999"
-    with pytest.raises(InvalidValue, match="choose '2025' or '2026'"):
+    with pytest.raises(InvalidValue, match=r"must be '2025' or '2026', the year .* not '1999'"):
         Engine(validation=wrong)

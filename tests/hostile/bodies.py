@@ -32,7 +32,7 @@ from tablewright.wire.operations import OPERATIONS
 MAX_BODY = 16 * 1024 * 1024
 #: The length of a longest expression; a longer one is refused by its length.
 MAX_EXPRESSION = 4096
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/table"
 KEY = b'{"pk":{"S":"a"}}'
 
 #: The smallest valid contents of members whose annotation does not say enough.

@@ -93,8 +93,8 @@ def test_a_refusal_names_the_user_the_action_and_the_resource(engine: Engine) ->
     with pytest.raises(AccessDeniedException) as denied:
         connect(engine, Clinic, policy=ann).run(Visit.of_doctor("who"))
     assert denied.value.message == (
-        "User: arn:aws:iam::000000000000:user/ann is not authorized to perform: dynamodb:Query on "
-        "resource: arn:aws:dynamodb:us-east-1:000000000000:table/clinic/index/by_doctor because "
+        "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: dynamodb:Query on "
+        "resource: arn:aws:dynamodb:us-east-1:123456789012:table/clinic/index/by_doctor because "
         "no identity-based policy allows the dynamodb:Query action"
     )
 

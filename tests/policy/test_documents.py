@@ -8,7 +8,7 @@ import pytest
 from tablewright.errors import InvalidValue
 from tablewright.policy import AccessRequest, parse_policy
 
-TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+TABLE = "arn:aws:dynamodb:us-east-1:123456789012:table/shop"
 
 
 def policy(*statements: dict[str, Any], version: str = "2012-10-17") -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_actions_match_without_case_and_with_wildcards(
         ({"Resource": "arn:aws:dynamodb:*:*:table/shop"}, TABLE, True),
         ({"Resource": "arn:aws:dynamodb:*:*:table/s?op"}, TABLE, True),
         ({"Resource": "arn:aws:dynamodb:*:*:table/SHOP"}, TABLE, False),
-        ({"Resource": "arn:aws:dynamodb:us-*:0*:table/*"}, TABLE, True),
+        ({"Resource": "arn:aws:dynamodb:us-*:1*:table/*"}, TABLE, True),
         # a wildcard does not reach over a colon, but for the last part
         ({"Resource": "arn:aws:dynamodb:*:table/shop"}, TABLE, False),
         ({"Resource": "arn:*:table/shop"}, TABLE, False),

@@ -8,7 +8,7 @@ import pytest
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import AccessRequest, Principal, as_principal
 
-TABLE = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+TABLE = "arn:aws:dynamodb:us-east-1:123456789012:table/shop"
 GET = AccessRequest("dynamodb:GetItem", TABLE, {})
 
 
@@ -21,7 +21,7 @@ def test_a_refusal_without_an_allow_has_the_words_of_iam() -> None:
     with pytest.raises(AccessDeniedException) as denied:
         Principal("ann").require(GET)
     text = (
-        "User: arn:aws:iam::000000000000:user/ann is not authorized to perform: dynamodb:GetItem "
+        "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: dynamodb:GetItem "
         f"on resource: {TABLE} because no identity-based policy allows the dynamodb:GetItem action"
     )
     assert denied.value.body() == {
@@ -35,7 +35,7 @@ def test_a_refusal_by_a_deny_has_the_words_of_iam() -> None:
     with pytest.raises(AccessDeniedException) as denied:
         Principal("ann", [statement(), statement("Deny")]).require(GET)
     assert denied.value.message == (
-        "User: arn:aws:iam::000000000000:user/ann is not authorized to perform: dynamodb:GetItem "
+        "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: dynamodb:GetItem "
         f"on resource: {TABLE} with an explicit deny in an identity-based policy"
     )
 
@@ -53,8 +53,8 @@ def test_several_policies_allow_together_and_each_may_deny() -> None:
     [
         ("aws:username", "ann"),
         ("aws:userid", "AIDAX"),
-        ("aws:PrincipalArn", "arn:aws:iam::000000000000:user/ann"),
-        ("aws:PrincipalAccount", "000000000000"),
+        ("aws:PrincipalArn", "arn:aws:iam::123456789012:user/ann"),
+        ("aws:PrincipalAccount", "123456789012"),
         ("aws:PrincipalType", "User"),
         ("aws:PrincipalTag/Tenant", "a*"),
         ("aws:SourceIp", "127.0.0.1"),

@@ -11,7 +11,7 @@ from tablewright.policy import AccessRequest, Principal, parse_policy
 
 ACTIONS = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"]
 TABLES = ["shop", "shop-2", "other"]
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/"
 WORDS = st.sampled_from(["a", "b", "a*", "*", "?", "${aws:username}", "${*}", "a#${aws:username}"])
 VALUES = st.sampled_from(["a", "b", "ab", "*", "?", "${aws:username}", "a#*", ""])
 

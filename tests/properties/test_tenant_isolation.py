@@ -375,7 +375,7 @@ def raw_requests(draw: st.DrawFn, world: World, mine: Value, theirs: Value) -> R
     names = st.sampled_from(
         [
             *([table.name] * 12),
-            f"arn:aws:dynamodb:eu-west-1:000000000000:table/{table.name}",
+            f"arn:aws:dynamodb:eu-west-1:123456789012:table/{table.name}",
             table.name.upper(),
             "another",
             "",

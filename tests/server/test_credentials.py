@@ -116,7 +116,7 @@ def test_a_user_may_have_several_keys(path: Path) -> None:
 def may(user: Caller | None, action: str) -> bool:
     assert user is not None
     assert user.principal is not None
-    access = PolicyAccess(action, "arn:aws:dynamodb:us-east-1:000000000000:table/t", {})
+    access = PolicyAccess(action, "arn:aws:dynamodb:us-east-1:123456789012:table/t", {})
     return user.principal.decide(access).is_allowed
 
 

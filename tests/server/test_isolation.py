@@ -21,6 +21,7 @@ from tablewright.server import Settings, isolation, serving
 from tablewright.server.access.authentication import SignatureAuthenticator
 from tablewright.server.access.credentials import Credentials
 from tablewright.server.isolation import IsolatedEngines, account_of
+from tests.engine.accounts import make_old
 from tests.engine.database import item, table_request, values
 from tests.server.test_stopping import served
 
@@ -138,7 +139,7 @@ def test_arns_of_the_default_region_are_refused_elsewhere(connect: Connect) -> N
     """Inside, every engine has these ARNs."""
     db = connect("eu-west-1", "123456789012")
     db.create_table(**table_request("shop"))
-    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+    arn = "arn:aws:dynamodb:us-east-1:123456789012:table/shop"
     message = f"1 validation error detected: Invalid AWS region in '{arn}'"
     statement = f'SELECT * FROM "{arn}"'
     calls: list[Callable[[], object]] = [
@@ -165,7 +166,7 @@ def test_consumed_capacity_names_the_table_as_the_request_does(connect: Connect)
 def test_items_are_never_translated(connect: Connect) -> None:
     db = connect("eu-west-1", "123456789012")
     db.create_table(**table_request("shop"))
-    stored = item(pk="a", sk="1", TableArn="arn:aws:dynamodb:us-east-1:000000000000:table/shop")
+    stored = item(pk="a", sk="1", TableArn="arn:aws:dynamodb:us-east-1:123456789012:table/shop")
     db.put_item(TableName="shop", Item=stored)
     assert db.get_item(TableName="shop", Key=item(pk="a", sk="1"))["Item"] == stored
     query = {
@@ -203,13 +204,30 @@ def test_each_region_of_a_file_has_a_file_of_its_own(tmp_path: Path) -> None:
     for _ in range(2):
         with closing(IsolatedEngines(path)) as engines:
             for region in ("us-east-1", "eu-west-1"):
-                engine = engines.find_engine(AccountScope(region, "000000000000"))
+                engine = engines.find_engine(AccountScope(region))
                 if not engine.call("ListTables")["TableNames"]:
                     engine.call("CreateTable", table_request(f"in-{region}"))
                 assert engine.call("ListTables")["TableNames"] == [f"in-{region}"]
     assert sorted(file.name for file in tmp_path.glob("*.db")) == [
         "shop.db",
+        "shop.eu-west-1.123456789012.db",
+    ]
+
+
+def test_a_file_from_before_accounts_were_stored_keeps_its_account(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    make_old(path)
+    with closing(IsolatedEngines(path)) as engines:
+        engines.default.call("CreateTable", table_request("shop"))
+        for key, names in (("test", ["shop"]), ("123456789012", [])):
+            header = f"AWS4-HMAC-SHA256 Credential={key}/20260115/us-east-1/dynamodb/x, y"
+            found = engines.find(b"/", {b"authorization": header.encode()}, None)
+            assert found.engine.call("ListTables")["TableNames"] == names
+        engines.find_engine(AccountScope("eu-west-1", "000000000000"))
+    assert sorted(file.name for file in tmp_path.glob("*.db")) == [
+        "shop.db",
         "shop.eu-west-1.000000000000.db",
+        "shop.us-east-1.123456789012.db",
     ]
 
 
@@ -285,7 +303,7 @@ def test_isolated_engines_can_be_realistic() -> None:
     ],
 )
 def test_the_account_of_an_access_key_id(key_id: str, account: str) -> None:
-    assert account_of(key_id.encode()) == account
+    assert account_of(key_id.encode(), "000000000000") == account
 
 
 @pytest.mark.parametrize(("region", "account"), [("EU", "0" * 12), ("../x", "0" * 12), ("x", "1")])

@@ -72,7 +72,7 @@ def test_terraform_creates_reads_changes_and_deletes_a_table(client: Any) -> Non
 def test_settings_with_operations_of_their_own(client: Any) -> None:
     client.create_table(**table_request("shop"))
     client.get_waiter("table_exists").wait(TableName="shop", WaiterConfig=AT_ONCE)
-    stream = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+    stream = "arn:aws:kinesis:us-east-1:123456789012:stream/changes"
     client.enable_kinesis_streaming_destination(TableName="shop", StreamArn=stream)
     waiter = client.get_waiter("kinesis_streaming_destination_active")
     waiter.wait(TableName="shop", WaiterConfig=AT_ONCE)
@@ -96,7 +96,7 @@ def test_every_waiter_of_boto3_ends(client: Any, tmp_path: Path) -> None:
     client.update_continuous_backups(
         TableName="shop", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
     )
-    stream = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+    stream = "arn:aws:kinesis:us-east-1:123456789012:stream/changes"
     client.enable_kinesis_streaming_destination(TableName="shop", StreamArn=stream)
     client.update_contributor_insights(TableName="shop", ContributorInsightsAction="ENABLE")
     export = client.export_table_to_point_in_time(TableArn=arn, S3Bucket="lake")

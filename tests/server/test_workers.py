@@ -534,7 +534,7 @@ def test_signatures_and_policies_hold_in_all_workers(tmp_path: Path) -> None:
             reader.put_item(TableName="things", Item=KEY)
         denial = {
             "Effect": "Deny",
-            "Principal": {"AWS": "arn:aws:iam::000000000000:user/reader"},
+            "Principal": {"AWS": "arn:aws:iam::123456789012:user/reader"},
             "Action": "dynamodb:GetItem",
             "Resource": "*",
         }

@@ -163,9 +163,9 @@ def test_arns_of_other_resources_are_composed(tmp_path: Path) -> None:
         "Other": table({**ON_DEMAND, "TableName": "others"}),
     }
     found = read(tmp_path, resources)[0].request
-    key = "arn:aws:kms:us-east-1:000000000000:key/Key"
+    key = "arn:aws:kms:us-east-1:123456789012:key/Key"
     assert found["SSESpecification"]["KMSMasterKeyId"] == key
-    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/others/index/*"
+    arn = "arn:aws:dynamodb:us-east-1:123456789012:table/others/index/*"
     assert json.loads(found["ResourcePolicy"]) == {"Resource": arn}
 
 
@@ -247,7 +247,7 @@ Resources:
     (found,) = read_tables(file)
     assert found.name == "orders-dev"
     assert found.request["BillingMode"] == "PAY_PER_REQUEST"
-    assert found.kinesis == {"StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/Changes"}
+    assert found.kinesis == {"StreamArn": "arn:aws:kinesis:us-east-1:123456789012:stream/Changes"}
     assert json.loads(found.request["ResourcePolicy"])["Version"] == "2012-10-17"
 
 
@@ -385,7 +385,7 @@ def test_an_output_of_cdk_synth() -> None:
     assert orders.kinesis is not None
     assert orders.request["SSESpecification"]["KMSMasterKeyId"].startswith("arn:aws:kms:")
     principal = json.loads(orders.request["ResourcePolicy"])["Statement"][0]["Principal"]
-    assert principal == {"AWS": "arn:aws:iam::000000000000:root"}
+    assert principal == {"AWS": "arn:aws:iam::123456789012:root"}
     units = {"ReadCapacityUnits": 3, "WriteCapacityUnits": 4}
     assert provisioned.request["ProvisionedThroughput"] == units
     (index,) = global_.request["GlobalSecondaryIndexes"]

@@ -65,7 +65,7 @@ def test_clients_and_resources_need_no_options() -> None:
     with mock_dynamodb():
         resource = boto3.resource("dynamodb")
         table = resource.create_table(**THINGS)
-        assert table.table_arn == "arn:aws:dynamodb:us-east-1:000000000000:table/things"
+        assert table.table_arn == "arn:aws:dynamodb:us-east-1:123456789012:table/things"
         assert tables() == ["things"]
         streams = boto3.client("dynamodbstreams")
         assert streams.list_streams()["Streams"] == []

@@ -304,7 +304,7 @@ def test_an_invalid_table_name_of_an_item_operation_is_reported_alone() -> None:
     assert refused.value.old_message == f"1 validation error detected: {problem}"
 
 
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:"
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_a_malformed_arn_is_refused(operation: str, arn: str, problem: str) -> N
     assert refused.value.old_message.startswith(f"{start} constraint: {problem}")
 
 
-@pytest.mark.parametrize("region", ["us-east-1:000000000000", "eu-west-1:123456789012", ":"])
+@pytest.mark.parametrize("region", ["us-east-1:123456789012", "eu-west-1:123456789012", ":"])
 def test_the_arn_of_a_table_is_accepted(region: str) -> None:
     arn = f"arn:aws:dynamodb:{region}:table/orders"
     request: Any = read(find_operation("GetItem")[0], {"TableName": arn, "Key": KEY})

@@ -56,7 +56,7 @@ TABLE = {
     "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
     "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
 }
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table/backup/01489602797149-73d8d5bc"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/table/backup/01489602797149-73d8d5bc"
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,16 @@ def _duplicates(
 _NORMALISE_SET = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}
 
 
+def show_value(value: Value) -> str:
+    """Return a value as messages of DynamoDB show it.
+
+    >>> show_value({"S": "a"})
+    'AttributeValue: {S:a}'
+    """
+    ((tag, content),) = value.items()
+    return f"AttributeValue: {{{tag}:{content}}}"
+
+
 def item_size(item: Mapping[str, Value]) -> int:
     """Return the size of an item as DynamoDB counts it: names, values and nesting overhead.
 

@@ -36,8 +36,9 @@ from tablewright.engine.operations import (
     unknown_operation,
 )
 from tablewright.engine.runner import StepRunner
-from tablewright.engine.step import Step, WriteContext, wrap
-from tablewright.engine.tables.catalog import Catalog, read_jobs
+from tablewright.engine.step import Step, WriteContext
+from tablewright.engine.tables.catalog import Catalog, read_account, read_jobs
+from tablewright.engine.tables.describe import ACCOUNT
 from tablewright.errors import SerializationException, ValidationException
 from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
 from tablewright.wire.layers import (
@@ -80,7 +81,7 @@ class Engine(StepRunner):
     {'TableNames': []}
     """
 
-    #: The region and the account in the resources of policies; None: the internal ones.
+    #: The region and the account in ARNs; None: the internal ones.
     _scope: AccountScope | None = None
 
     def __init__(
@@ -162,12 +163,25 @@ class Engine(StepRunner):
         except UnicodeEncodeError:  # half of a surrogate pair is not valid text
             raise SerializationException("Invalid UTF-16 surrogate in a string") from None
 
-    def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
+    def prepare(
+        self,
+        operation: str,
+        request: object,
+        policy: Principal | None = None,
+        *,
+        is_internal: bool = False,
+    ) -> Step:
         """Check a request as far as possible without tables, and return the step that executes it.
 
         With a `policy`, the step raises AccessDeniedException when it runs, before it looks up its
-        tables, unless the policy allows the request.
+        tables, unless the policy allows the request. `is_internal`: the ARNs in the request are
+        internal, see `access.account_scope`.
         """
+        if self._scope is not None and not is_internal and self._scope.concerns(operation):
+            prepare_internal = partial(
+                Engine.prepare, self, operation, policy=policy, is_internal=True
+            )
+            return self._scope.prepare(prepare_internal, request)
         try:
             shape, prepare = find_operation(operation)
         except KeyError:
@@ -182,15 +196,17 @@ class Engine(StepRunner):
         except ValidationException as fault:
             raise reword(fault, self._profile.get(operation, OLD), request) from None
         if operation in self._old_operations:
-            step = wrap(step, reword_when_run)
+            step.run = partial(reword_when_run, step.run)  # `wrap` would be another call
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, admitted)
         if policy is None:
             return step
+        if self._scope is not None:
+            policy = policy.in_account(self._scope.account)
         if operation == "BatchExecuteStatement":
             from tablewright.engine.access.authorization import authorize_batch
 
-            again = partial(Engine.prepare, self, operation)
+            again = partial(Engine.prepare, self, operation, is_internal=True)
             return authorize_batch(step, again, request, typed, policy, self._scope)
         from tablewright.engine.access.authorization import authorize
 
@@ -388,8 +404,18 @@ class Engine(StepRunner):
     ) -> None:
         self.close()
 
+    def _enter(self, scope: AccountScope) -> None:
+        """Give the ARNs of this engine the region and the account of a scope."""
+        self._scope = scope
+        self._account = scope.account
+
     def _open_file(self, tx: WriteTransaction) -> None:
         now = time.time()
         self._writer_catalog.create_trees(tx)
+        account = read_account(tx)
+        if account != ACCOUNT:
+            from tablewright.engine.access.account_scope import AccountScope
+
+            self._enter(AccountScope(None, account))
         add_missing_logs(self._writer_catalog, tx, now)
         end_abandoned(self._writer_catalog, tx, now)

@@ -71,7 +71,7 @@ class WorkLimit:
 class RowSource:
     """The table or index that a request reads."""
 
-    __slots__ = ("index", "keys", "position_names", "table", "tree")
+    __slots__ = ("has_lone_items", "index", "keys", "position_names", "table", "tree")
 
     def __init__(self, table: StoredTable, index: StoredIndex | None) -> None:
         self.table = table
@@ -80,6 +80,9 @@ class RowSource:
         self.keys = table.keys
         #: The attributes of a start key: the keys of the index and those of the table.
         self.position_names = table.key_names
+        #: Whether a partition has one item, as in a table without a sort key. DynamoDB refuses to
+        #: start a Query behind it, so its Query has no LastEvaluatedKey.
+        self.has_lone_items = index is None and not table.keys.sort_names
         if index is not None:
             if index.schema.building:
                 raise backfilling(index.name)

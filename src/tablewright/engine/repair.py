@@ -123,7 +123,7 @@ def _save_all(path: str | Path, new_path: Path) -> RepairReport:
             report.problems.append("part of the catalog cannot be read; some tables may be missing")
         with closing(Store(new_path, durability="normal")) as store:
             catalog = Catalog()
-            store.write(catalog.create_trees)
+            store.write(partial(catalog.create_trees, account=found.account))
             for schema in found.schemas:
                 new = store.write(partial(catalog.add_table, schema=schema))
                 report.tables.append(_save_table(snapshot, StoredTable(schema), store, new))

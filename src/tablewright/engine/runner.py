@@ -25,6 +25,7 @@ from tablewright.engine.step import (
     WriteStep,
 )
 from tablewright.engine.tables.catalog import Catalog
+from tablewright.engine.tables.describe import ACCOUNT
 from tablewright.errors import DynamoDBError, StoreFailed, TablewrightError
 from tablewright.storage import DamagedRow, MissingTree, Snapshot, Store, WriteTransaction
 from tablewright.wire.layers import Profile
@@ -52,6 +53,7 @@ class StepRunner:
         self._counts = counts
         self._folder = folder
         self._profile = profile
+        self._account = ACCOUNT
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
 
@@ -130,7 +132,14 @@ class StepRunner:
     def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
         return encode(
             step.run(
-                ReadContext(self._catalog, snapshot, self._streams, self._counts, self._profile)
+                ReadContext(
+                    self._catalog,
+                    snapshot,
+                    self._streams,
+                    self._counts,
+                    self._profile,
+                    self._account,
+                )
             )
         )
 
@@ -138,13 +147,19 @@ class StepRunner:
         with snapshot.read_transaction():
             catalog = self._catalog.as_of(snapshot)
             return encode(
-                step.run(ReadContext(catalog, snapshot, self._streams, self._counts, self._profile))
+                step.run(
+                    ReadContext(
+                        catalog, snapshot, self._streams, self._counts, self._profile, self._account
+                    )
+                )
             )
 
     def _read_in_one_snapshot(
         self, steps: Sequence[ReadStep], snapshot: Snapshot
     ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot, self._streams, self._counts, self._profile)
+        context = ReadContext(
+            self._catalog, snapshot, self._streams, self._counts, self._profile, self._account
+        )
         results: list[bytes | BaseException | None] = []
         with snapshot.read_transaction():
             for step in steps:
@@ -166,6 +181,7 @@ class StepRunner:
                         self._streams,
                         self._counts,
                         self._profile,
+                        self._account,
                     )
                 )
 
@@ -178,7 +194,13 @@ class StepRunner:
             self._writer_catalog.catch_up(tx)
             return write(
                 WriteContext(
-                    self._writer_catalog, tx, self._streams, self._counts, self._profile, tx
+                    self._writer_catalog,
+                    tx,
+                    self._streams,
+                    self._counts,
+                    self._profile,
+                    self._account,
+                    tx,
                 )
             )
 
@@ -187,7 +209,15 @@ class StepRunner:
     def _write(self, step: WriteStep, tx: WriteTransaction) -> bytes:
         self._writer_catalog.catch_up(tx)
         answer = step.run(
-            WriteContext(self._writer_catalog, tx, self._streams, self._counts, self._profile, tx)
+            WriteContext(
+                self._writer_catalog,
+                tx,
+                self._streams,
+                self._counts,
+                self._profile,
+                self._account,
+                tx,
+            )
         )
         return b"" if answer is None else encode(answer)
 

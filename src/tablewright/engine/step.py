@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tablewright.engine.change_log.streams import StreamSettings
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.tables.catalog import Catalog
+from tablewright.engine.tables.describe import reject_other_account
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     ResourceNotFoundException,
@@ -44,6 +45,8 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
     streams: StreamSettings
     counts: ItemCounts
     profile: Profile
+    #: The account in ARNs.
+    account: str
 
     def count(self, tree: Tree) -> tuple[int, int]:
         """Return the rows and bytes of a tree, which are approximate if it is large."""
@@ -52,10 +55,18 @@ class ReadContext(Struct):  # a Struct, because one is created per request: half
     def find_table(self, name: str) -> StoredTable:
         """Return the table with this name or ARN; raise ResourceNotFoundException if missing."""
         tables = self.catalog.tables
-        table = tables.get(name) or tables.get(table_name(name))
+        table = tables.get(name)
         if table is None:
-            raise not_found()
+            self.check_account(name)
+            table = tables.get(table_name(name))
+            if table is None:
+                raise not_found()
         return table
+
+    def check_account(self, name_or_arn: str) -> None:
+        """Refuse the ARN of a table in another account."""
+        if name_or_arn.startswith("arn:"):
+            reject_other_account(name_or_arn, self.account)
 
     def find_table_for_control_plane(self, name: str) -> StoredTable:
         """Return the table as `find_table` does, but name it in the fault.
@@ -157,6 +168,16 @@ def writes(run: Callable[[Request, WriteContext], Any]) -> Callable[[Request], W
         return WriteStep(partial(run, request))
 
     return prepare
+
+
+def name_in_arn(arn: str) -> str:
+    """Return the table of a member such as SourceTableArn; refuse that of another account.
+
+    Such a member has an internal ARN, unlike a TableName: see `access.account_scope`.
+    """
+    if arn.startswith("arn:"):
+        reject_other_account(arn)
+    return table_name(arn)
 
 
 def table_name(name_or_arn: str) -> str:

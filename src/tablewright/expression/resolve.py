@@ -23,6 +23,7 @@ from typing import Generic, NoReturn, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from tablewright.encoding.items import show_value
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.lexer import invalid
@@ -319,8 +320,9 @@ class _Resolver:
         low_name, high_name = low.name, high.name
 
         def check(values: Values) -> None:
-            ((low_tag, lowest),) = values[low_name].items()
-            ((high_tag, highest),) = values[high_name].items()
+            lower, upper = values[low_name], values[high_name]
+            ((low_tag, lowest),) = lower.items()
+            ((high_tag, highest),) = upper.items()
             if low_tag != high_tag:
                 rule = "same data type for lower and upper bounds"
             elif sort_key(low_tag, lowest) > sort_key(high_tag, highest):
@@ -329,8 +331,8 @@ class _Resolver:
                 return
             raise self.fault(
                 f"The BETWEEN operator requires {rule}; "
-                f"lower bound operand: AttributeValue: {{{low_tag}:{lowest}}}, "
-                f"upper bound operand: AttributeValue: {{{high_tag}:{highest}}}"
+                f"lower bound operand: {show_value(lower)}, "
+                f"upper bound operand: {show_value(upper)}"
             )
 
         self.add_check(check)

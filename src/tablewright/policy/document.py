@@ -227,7 +227,7 @@ class _StatementParser:
         if parts[0] != "arn":
             raise InvalidValue(
                 f"{where}: {text!r} is not an ARN such as "
-                "'arn:aws:dynamodb:us-east-1:000000000000:table/shop', nor '*'"
+                "'arn:aws:dynamodb:us-east-1:123456789012:table/shop', nor '*'"
             )
         if any("${" in part for part in parts[:5]):
             raise InvalidValue(

@@ -10,7 +10,7 @@ cached, together with the condition keys that they read. Only these keys are com
 A resource policy is a policy document of a table, which names the users that it is about:
 
     {"Version": "2012-10-17", "Statement": [{
-        "Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::000000000000:user/ann"},
+        "Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:user/ann"},
         "Action": "dynamodb:GetItem", "Resource": "arn:aws:dynamodb:us-east-1:...:table/shop"}]}
 
 A statement is that of a user's policy with one more element, Principal or NotPrincipal: `"*"`, or
@@ -146,8 +146,11 @@ def _read_principals(entry: Any, where: str) -> tuple[frozenset[str], bool]:
 #: One or more policy documents.
 Documents: TypeAlias = Document | Sequence[Document]
 
-ACCOUNT: Final = "000000000000"
+#: The account of users whose ARN is not given: that of new files.
+ACCOUNT: Final = "123456789012"
 _CACHE_SIZE: Final = 1024
+#: The accounts that the principals of a process are used in.
+_ACCOUNTS: Final = 100
 
 
 class Principal:
@@ -162,7 +165,7 @@ class Principal:
     'implicit deny'
     """
 
-    __slots__ = ("_find_cached", "_known", "_statements", "arn", "name")
+    __slots__ = ("_find_cached", "_in_account", "_known", "_statements", "arn", "name")
 
     def __init__(
         self,
@@ -175,6 +178,20 @@ class Principal:
         context: Mapping[str, str] | None = None,
     ) -> None:
         self.name: Final = name
+        self._in_account: Final = (
+            None
+            if arn
+            else lru_cache(_ACCOUNTS)(
+                lambda account: Principal(
+                    name,
+                    policies,
+                    tags=tags,
+                    arn=f"arn:aws:iam::{account}:user/{name}",
+                    user_id=user_id,
+                    context=context,
+                )
+            )
+        )
         self.arn: Final = arn or f"arn:aws:iam::{ACCOUNT}:user/{name}"
         if not self.arn.startswith("arn:") or self.arn.count(":") < 5:
             raise InvalidValue(f"{arn!r} is not the ARN of a user, such as arn:aws:iam::1:user/ann")
@@ -194,6 +211,10 @@ class Principal:
             for statement in parse_policy(document, self._known).statements
         )
         self._find_cached = lru_cache(_CACHE_SIZE)(self._find_statements)
+
+    def in_account(self, account: str) -> Principal:
+        """Return the principal with the default ARN of an account, unless its ARN was given."""
+        return self if self._in_account is None else self._in_account(account)
 
     def keys_for(self, action: str, resource: str) -> frozenset[str]:
         """Return the condition keys, in lower case, that a decision about these may depend on."""

@@ -5,11 +5,11 @@ A request belongs to the region in its credential scope and to the account of it
     in the credentials file    `account` of the user, else as below
     an id of twelve digits     the account itself: 123456789012
     an id of AWS (AKIA…)       the account that AWS encodes in it
-    any other id               000000000000
+    any other id               that of the file, 123456789012 for new files
 
 Each region and account has an engine of its own, which is opened with the first request. The engine
 of a database `shop.db` in eu-west-1 is `shop.eu-west-1.123456789012.db`; that of us-east-1 and the
-account 000000000000 is `shop.db` itself.
+account of `shop.db` is `shop.db` itself.
 
 `IsolatedEngines` takes the place of an engine in the server: steps carry their engine, and are
 grouped by it when they run.
@@ -80,7 +80,9 @@ class IsolatedEngines:
         self._members: dict[AccountScope, ScopedPreparer] = {}
         #: The scopes of credentials that were seen: of their access key ids and regions.
         self._seen: dict[tuple[bytes, bytes], AccountScope] = {}
-        self.default = self.find_engine(AccountScope())
+        self.default = ScopedEngine(path, **settings)
+        self._home = self.default.scope
+        self._members[self._home] = ScopedPreparer(self.default)
 
     def find(
         self, url: bytes | bytearray, headers: Mapping[bytes, bytes], caller: Caller | None
@@ -91,7 +93,8 @@ class IsolatedEngines:
         if scope is None or caller is not None:
             account = caller.account if caller is not None else None
             try:
-                scope = AccountScope(region.decode("latin-1"), account or account_of(key_id))
+                account = account or account_of(key_id, self._home.account)
+                scope = AccountScope(region.decode("latin-1"), account)
             except InvalidValue as error:
                 raise ValidationException(str(error)) from None
             if len(self._seen) >= MAX_SCOPES * 10:
@@ -116,7 +119,7 @@ class IsolatedEngines:
         return member.engine
 
     def _path_of(self, scope: AccountScope) -> str:
-        if self._path == ":memory:" or scope == AccountScope():
+        if self._path == ":memory:" or scope == self._home:
             return self._path
         path = Path(self._path)
         return str(path.with_name(f"{path.stem}.{scope.region}.{scope.account}{path.suffix}"))
@@ -194,10 +197,10 @@ def read_credential(url: bytes | bytearray, headers: Mapping[bytes, bytes]) -> t
     return parts[0], parts[2] if len(parts) > 2 else b""
 
 
-def account_of(access_key_id: bytes) -> str:
+def account_of(access_key_id: bytes, default: str) -> str:
     """Return the account of an access key id.
 
-    >>> account_of(b"123456789012"), account_of(b"test")
+    >>> account_of(b"123456789012", "000000000000"), account_of(b"test", "000000000000")
     ('123456789012', '000000000000')
     """
     if len(access_key_id) == 12 and access_key_id.isdigit():
@@ -209,4 +212,4 @@ def account_of(access_key_id: bytes) -> str:
             account = (bits >> 7) & 0xFF_FFFF_FFFF
             if account < 10**12:
                 return f"{account:012}"
-    return AccountScope().account
+    return default

@@ -20,7 +20,7 @@ from tablewright.templates.document import Expansion
 from tablewright.templates.table import Location
 
 REGION = "us-east-1"
-ACCOUNT = "000000000000"
+ACCOUNT = "123456789012"
 
 _POSITION = re.compile("[0-9]{1,6}")
 _VARIABLE = re.compile(r"\$\{(!?)([^{}]+)\}")

@@ -187,6 +187,11 @@ def _enum_problem(words: tuple[str, ...]) -> str:
     return f"Member must satisfy enum value set: [{', '.join(words)}]"
 
 
+#: Names and ARNs of tables in maps that were accepted: most requests repeat them.
+_accepted: set[str] = set()
+_MAX_ACCEPTED = 1000
+
+
 class TableNames(NamedTuple):
     """The names of the tables in a map, by which it is invalid as a whole.
 
@@ -197,7 +202,11 @@ class TableNames(NamedTuple):
     gives_way: bool
 
     def violation(self, value: dict[str, Any]) -> str | None:
+        if value.keys() <= _accepted:
+            return None
         if all(name and TableNameOrArn().violation(name) is None for name in value):
+            if len(_accepted) < _MAX_ACCEPTED:
+                _accepted.update(value)
             return None
         length, name = _NAME_LENGTH, _NAME
         return (

@@ -82,7 +82,10 @@ def find_profile(year: str) -> Profile:
         return PROFILES[year]
     except KeyError:
         years = " or ".join(map(repr, PROFILES))
-        raise InvalidValue(f"unknown validation {year!r}; choose {years}") from None
+        raise InvalidValue(
+            f"validation must be {years}, the year whose error messages invalid requests get, "
+            f"not {year!r}"
+        ) from None
 
 
 def label(*problems: str) -> str:

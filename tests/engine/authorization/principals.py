@@ -7,7 +7,7 @@ from typing import Any
 from tablewright.policy import Principal
 from tests.engine.database import item
 
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/shop"
 
 
 KEY = item(pk="a", sk="1")

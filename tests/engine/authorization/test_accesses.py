@@ -48,7 +48,7 @@ def accesses(
     return found
 
 
-KINESIS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+KINESIS = "arn:aws:kinesis:us-east-1:123456789012:stream/changes"
 TABLE_POLICY = '{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}'
 
 
@@ -128,7 +128,7 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
             ),
             (
                 "BatchGetItem",
-                "arn:aws:dynamodb:us-east-1:000000000000:table/other",
+                "arn:aws:dynamodb:us-east-1:123456789012:table/other",
                 {"attributes": ["pk", "sk"], "select": ["ALL_ATTRIBUTES"]},
             ),
         ],
@@ -418,11 +418,11 @@ CASES: list[tuple[str, Json, list[tuple[str, str, dict[str, list[str]]]]]] = [
         [("UntagResource", "table", {"tagkeys": ["Team", "x"]})],
     ),
     ("ListTagsOfResource", {"ResourceArn": ARN}, [("ListTagsOfResource", "table", {})]),
-    ("ListTables", {}, [("ListTables", "arn:aws:dynamodb:us-east-1:000000000000:table/*", {})]),
+    ("ListTables", {}, [("ListTables", "arn:aws:dynamodb:us-east-1:123456789012:table/*", {})]),
     (
         "ListStreams",
         {},
-        [("ListStreams", "arn:aws:dynamodb:us-east-1:000000000000:table/*/stream/*", {})],
+        [("ListStreams", "arn:aws:dynamodb:us-east-1:123456789012:table/*/stream/*", {})],
     ),
     ("ListStreams", {"TableName": "shop"}, [("ListStreams", "/stream/*", {})]),
     ("DescribeStream", {"StreamArn": STREAM}, [("DescribeStream", "/stream/2026", {})]),

@@ -101,9 +101,9 @@ def test_a_statement_of_a_batch_that_is_not_allowed_has_an_error(engine: Engine)
     request = {"Statements": [{"Statement": of_b}]}
     (response,) = engine.call("BatchExecuteStatement", request, policy=policy)["Responses"]
     assert response["Error"]["Message"].startswith(
-        "User: arn:aws:iam::000000000000:user/ann is not authorized to perform: "
+        "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: "
         "dynamodb:PartiQLSelect on resource: "
-        "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+        "arn:aws:dynamodb:us-east-1:123456789012:table/shop"
     )
 
 

@@ -172,7 +172,7 @@ def test_a_deleted_table_is_deleting_and_then_gone(engine: Engine, clock: Clock)
 
 
 def test_settings_are_enabling(engine: Engine, clock: Clock) -> None:
-    stream = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+    stream = "arn:aws:kinesis:us-east-1:123456789012:stream/changes"
     named = {"TableName": "shop"}
     engine.call("EnableKinesisStreamingDestination", named | {"StreamArn": stream})
     engine.call("UpdateContributorInsights", named | {"ContributorInsightsAction": "ENABLE"})

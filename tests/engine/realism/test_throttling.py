@@ -21,7 +21,7 @@ from tests.engine.database import Json, item, table_request, values
 from tests.engine.realism.clock import Clock, realistic
 from tests.server.http import sdk_client
 
-ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/shop"
 TABLE = (
     "The level of configured provisioned throughput for the table was exceeded. "
     "Consider increasing your provisioning level with the UpdateTable API."

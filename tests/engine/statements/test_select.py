@@ -391,7 +391,7 @@ def test_the_name_of_a_table_is_checked_before_the_table_is_found(db: Database, 
 
 
 def test_a_table_may_be_named_by_its_arn(db: Database, orders: str) -> None:
-    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{orders}"
+    arn = f"arn:aws:dynamodb:us-east-1:123456789012:table/{orders}"
     assert keys(select(db, f"SELECT * FROM \"{arn}\" WHERE pk = 'a' AND sk = 1")) == [("a", "1")]
 
 

@@ -71,7 +71,8 @@ class ServeOptions(NamedTuple):
     )
     stream_shards: int = option("The number of shards of new streams.", default=1, min=1, max=1000)
     validation: Validation = option(
-        "The year of the error messages for invalid requests. AWS reworded many of them in 2026.",
+        "The year whose error messages invalid requests get: 2026 for those that most regions of "
+        "AWS have now, 2025 for those from before.",
         default=Validation.year_2026,
     )
     from_: list[Path] | None = option(

@@ -1,20 +1,24 @@
 """Account scopes: the region and the account in the ARNs of an engine.
 
-Inside, every engine is in `us-east-1`, account `000000000000`: stored data and ARNs that operations
+Inside, every engine is in `us-east-1`, account `123456789012`: stored data and ARNs that operations
 compose have these. An engine with a scope translates at its border:
 
-    request    ARNs of the scope become internal ones; ARNs of other scopes are refused
+    request    in members whose name ends with `Arn`, ARNs of the scope become internal ones; ARNs
+               of other scopes are refused, also as TableName
     response   internal ARNs become those of the scope, in members whose name ends with `Arn`, in
                the messages of faults, and in the resources that policies are about
 
 So operations need not know their scope, and an engine without a scope has no extra cost. Items are
 never translated: an item may contain any text.
+
+The scopes are those of `serve --isolate-regions`, and that of files whose account was
+`000000000000` before accounts were stored. Such a file belongs to all regions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -22,31 +26,36 @@ from msgspec import Struct
 
 from tablewright.engine.engine import Engine
 from tablewright.engine.step import Step, wrap
-from tablewright.engine.tables.describe import ACCOUNT, REGION
+from tablewright.engine.tables.describe import (
+    ACCOUNT,
+    OLD_ACCOUNT,
+    REGION,
+    reject_other_account,
+)
 from tablewright.errors import (
-    AccessDeniedException,
     DynamoDBError,
     InvalidValue,
     ValidationException,
 )
-from tablewright.policy import Principal
+from tablewright.wire.layers import LAYERED, label
 from tablewright.wire.streams import GetRecordsOutput
 from tablewright.wire.touches import named_tables, unchecked_parts
 
 INTERNAL = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:"
+_OLD_INTERNAL = f"arn:aws:dynamodb:{REGION}:{OLD_ACCOUNT}:"
 _KMS = f"arn:aws:kms:{REGION}:{ACCOUNT}:"
 _REGION = re.compile(r"[a-z0-9-]{1,32}").fullmatch
 _ACCOUNT = re.compile(r"\d{12}").fullmatch
 
 
 class AccountScope(Struct, frozen=True):
-    """A region and an account."""
+    """A region and an account. Without a region, an ARN may have any."""
 
-    region: str = REGION
+    region: str | None = REGION
     account: str = ACCOUNT
 
     def __post_init__(self) -> None:
-        if not _REGION(self.region):
+        if self.region is not None and not _REGION(self.region):
             raise InvalidValue(f"{self.region!r} is not a region such as eu-west-1")
         if not _ACCOUNT(self.account):
             raise InvalidValue(f"{self.account!r} is not an account: it must have 12 digits")
@@ -54,11 +63,20 @@ class AccountScope(Struct, frozen=True):
     @property
     def prefix(self) -> str:
         """The beginning of the ARNs of this scope."""
-        return f"arn:aws:dynamodb:{self.region}:{self.account}:"
+        return f"arn:aws:dynamodb:{self.region or REGION}:{self.account}:"
+
+    def concerns(self, operation: str) -> bool:
+        """Return whether requests of an operation are translated.
+
+        Those about items name no resources but their tables, whose account `find_table` checks.
+        """
+        return self.region is not None or operation not in LAYERED
 
     def show(self, text: str) -> str:
         """Return a text with the ARNs of this scope instead of internal ones."""
-        kms = f"arn:aws:kms:{self.region}:{self.account}:"
+        kms = f"arn:aws:kms:{self.region or REGION}:{self.account}:"
+        # Files from before accounts were stored have ARNs of tables that were restored.
+        text = text.replace(_OLD_INTERNAL, self.prefix)
         return text.replace(INTERNAL, self.prefix).replace(_KMS, kms)
 
     def read_request(self, request: object) -> object:
@@ -79,15 +97,21 @@ class AccountScope(Struct, frozen=True):
             return text
         if text.startswith(self.prefix):
             return INTERNAL + text.removeprefix(self.prefix)
-        if text.split(":")[3] != self.region:
-            raise ValidationException(
-                f"1 validation error detected: Invalid AWS region in '{text}'"
-            )
-        # On AWS a resource policy of the other account could allow it.
-        raise AccessDeniedException(
-            f"Account {self.account} is not authorized to access the resource {text} of another "
-            "account, because no resource-based policy allows it"
-        )
+        parts = text.split(":", 5)
+        if self.region is not None and parts[3] != self.region:
+            raise ValidationException(label(f"Invalid AWS region in '{text}'"))
+        reject_other_account(text, self.account)
+        return ":".join((*parts[:4], ACCOUNT, *parts[5:]))
+
+    def prepare(self, prepare: Callable[[object], Step], request: object) -> Step:
+        """Prepare a request with internal ARNs; its response has those of this scope."""
+        internal = self.read_request(request)
+        try:
+            step = prepare(internal)
+        except DynamoDBError as fault:
+            self.show_fault(fault)
+            raise
+        return self.apply(step)
 
     def apply(self, step: Step) -> Step:
         """Return a step whose response and faults have the ARNs of this scope."""
@@ -118,7 +142,7 @@ class AccountScope(Struct, frozen=True):
             return [self._show_members(entry) for entry in answer]
         if isinstance(answer, GetRecordsOutput):
             for record in answer.records:
-                record.aws_region = self.region
+                record.aws_region = self.region or REGION
         return answer
 
 
@@ -130,21 +154,14 @@ class ScopedEngine(Engine):
     {'TableNames': []}
     """
 
-    def __init__(self, *arguments: Any, scope: AccountScope, **settings: Any) -> None:
-        """Open a file, or create it. All other arguments are those of `Engine`."""
-        super().__init__(*arguments, **settings)
-        self._scope = scope
-        self.scope = scope
+    def __init__(self, *arguments: Any, scope: AccountScope | None = None, **settings: Any) -> None:
+        """Open a file, or create it. All other arguments are those of `Engine`.
 
-    def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
-        scope = self.scope
-        internal = scope.read_request(request)
-        try:
-            step = super().prepare(operation, internal, policy)
-        except DynamoDBError as fault:
-            scope.show_fault(fault)
-            raise
-        return scope.apply(step)
+        Without a `scope`, the region is us-east-1 and the account that of the file.
+        """
+        super().__init__(*arguments, **settings)
+        self.scope = scope = scope or AccountScope(account=self._account)
+        self._enter(scope)
 
 
 def _tables_in_statements(request: object) -> Iterator[str]:

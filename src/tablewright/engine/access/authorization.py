@@ -11,8 +11,8 @@ Invariants:
 - The check and the operation see the same tables: the check runs in the snapshot or transaction of
   the operation, and again if the tables have changed in between. So a policy applies to the next
   request of every process that has the file open.
-- A resource has the name that the operation uses: a TableName that is an ARN of another region or
-  account means the table of this engine, and is checked as that table.
+- A resource has the name that the operation uses: a TableName that is an ARN of another region
+  means the table of this engine, and is checked as that table.
 - A condition key that is expensive to compute is computed only if a statement reads it.
 """
 

@@ -40,7 +40,7 @@ from msgspec.structs import replace
 
 from tablewright.engine.change_log.changes import read_last_number
 from tablewright.engine.tables.catalog import Catalog
-from tablewright.engine.tables.describe import stream_arn, stream_label
+from tablewright.engine.tables.describe import reject_other_account, stream_arn, stream_label
 from tablewright.errors import (
     ExpiredIteratorException,
     ValidationException,
@@ -99,6 +99,12 @@ def format_number(number: int) -> str:
 
 def parse_number(text: str) -> int:
     return int(text) - SEQUENCE_OFFSET
+
+
+def check_stream_arn(arn: str) -> None:
+    """Refuse an ARN that is malformed, or that of another account."""
+    parse_stream_arn(arn)
+    reject_other_account(arn)
 
 
 def parse_stream_arn(arn: str) -> tuple[str, str]:

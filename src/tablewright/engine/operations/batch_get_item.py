@@ -29,11 +29,12 @@ from tablewright.wire.responses import BatchGetItemOutput, ItemOut
 def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     if not request.tables:
         raise no_tables("BatchGetItem")
-    if any(wanted.attributes_to_get for wanted in request.tables.values()):
-        # Also on different tables.
-        refuse_mixture(
-            {name for each in request.tables.values() for name in each.present_members()}
-        )
+    for wanted in request.tables.values():
+        if wanted.attributes_to_get:
+            # Also with an expression for another table.
+            refuse_mixture(
+                {name for each in request.tables.values() for name in each.present_members()}
+            )
     if sum(len(wanted.keys) for wanted in request.tables.values()) > MAX_BATCH_GET_KEYS:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     projections: dict[str, CompiledProjection | None] = {}

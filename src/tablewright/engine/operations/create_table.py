@@ -33,6 +33,7 @@ def create_table(request: CreateTableInput) -> WriteStep:
 
     def run(context: WriteContext) -> dict[str, Any]:
         tx, catalog = context.tx, context.catalog
+        context.check_account(request.table_name)
         if schema.name in catalog.tables:
             raise ResourceInUseException(f"Table already exists: {schema.name}")
         table = catalog.add_table(tx, schema)

@@ -35,6 +35,7 @@ from tablewright.engine.step import (
     LongStep,
     ReadContext,
     WriteContext,
+    name_in_arn,
     reads,
     table_name,
 )
@@ -121,7 +122,7 @@ def _begin(
 ) -> tuple[Export, bool]:
     """Store the record of a new export, or return the one that has the same token."""
     now = context.streams.now()
-    schema = context.find_table_for_backup(request.table_arn).schema
+    schema = context.find_table_for_backup(name_in_arn(request.table_arn)).schema
     earliest, latest = restorable_times(schema, now)
     start, end, view = None, request.export_time, None
     if request.incremental is not None:

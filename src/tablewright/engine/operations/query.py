@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablewright.encoding.items import show_value
 from tablewright.encoding.keys import encode_component, encode_prefix, end_of_prefix, partition
 from tablewright.engine.expressions import read_query
 from tablewright.engine.paging import (
@@ -43,7 +44,7 @@ def query(request: QueryInput) -> ReadStep:
         reject_filter_on_keys(request, item_filter, source.keys)
         if start_key is not None:
             bounds = resume_after(source, start_key, whole, bounds, backwards=backwards)
-        return read_page(
+        page = read_page(
             context,
             source,
             request,
@@ -52,6 +53,9 @@ def query(request: QueryInput) -> ReadStep:
             item_filter=item_filter,
             project=project,
         )
+        if source.has_lone_items:
+            page.last_evaluated_key = None
+        return page
 
     return ReadStep(run, is_costly=is_costly(request, item_filter))
 
@@ -77,6 +81,11 @@ def resume_after(
     """Return the part of a range of row keys that follows a start key, which must be inside it."""
     first, end = bounds
     start = source.encode_start_key(start_key, scanning=False)
+    if source.has_lone_items:
+        shown = ", ".join(f"{name}={show_value(value)}" for name, value in start_key.items())
+        raise ValidationException(
+            f"The provided exclusive start key is invalid: ExclusiveStartKey: {{{shown}}}"
+        )
     if not start.startswith(whole):
         raise ValidationException(
             "The provided starting key is outside query boundaries based on provided conditions"

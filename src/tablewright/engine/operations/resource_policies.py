@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
 from tablewright.engine.tables.definition import check_policy_text
+from tablewright.engine.tables.describe import reject_other_account
 from tablewright.errors import (
     PolicyNotFoundException,
     ValidationException,
@@ -97,6 +98,7 @@ def parse_resource_arn(arn: str) -> tuple[str, str | None]:
     found = _ARN.fullmatch(arn)
     if found is None:
         raise invalid(f"Provided Arn is not a DynamoDB resource arn: {arn}")
+    reject_other_account(arn)
     return found["table"], found["part"]
 
 

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from tablewright.engine.archives.backups import BACKUPS, require_no_building_index, restore_backup
 from tablewright.engine.change_log.recovery import restorable_times, restore_to_time
-from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.step import WriteContext, WriteStep, name_in_arn
 from tablewright.engine.tables import definition
 from tablewright.engine.tables.definition import check_encryption
 from tablewright.engine.tables.describe import describe, table_arn
@@ -52,7 +52,7 @@ def restore_table_from_backup(request: RestoreTableFromBackupInput) -> WriteStep
 
 
 def restore_table_to_point_in_time(request: RestoreTableToPointInTimeInput) -> WriteStep:
-    source_name = request.source_name or request.source_arn
+    source_name = request.source_name or (request.source_arn and name_in_arn(request.source_arn))
     # AWS's messages are not known for certain.
     if source_name is None or (request.source_name and request.source_arn):
         raise invalid("Exactly one of SourceTableName and SourceTableArn must be specified")

@@ -34,6 +34,7 @@ from tablewright.engine.change_log.changes import (
 )
 from tablewright.engine.change_log.streams import (
     ShardIterator,
+    check_stream_arn,
     contains,
     find_shard,
     find_stream,
@@ -70,7 +71,7 @@ _EXPIRY = Identity("dynamodb.amazonaws.com", "Service")
 
 def list_streams(request: ListStreamsInput) -> ReadStep:
     if request.start_arn is not None:
-        parse_stream_arn(request.start_arn)
+        check_stream_arn(request.start_arn)
 
     def run(context: ReadContext) -> dict[str, Any]:
         context.catalog.refresh(context.snapshot)
@@ -99,7 +100,7 @@ def list_streams(request: ListStreamsInput) -> ReadStep:
 
 
 def describe_stream(request: DescribeStreamInput) -> ReadStep:
-    parse_stream_arn(request.stream_arn)
+    check_stream_arn(request.stream_arn)
     filtered = request.shard_filter
     if filtered is not None and (filtered.type is None or filtered.shard_id is None):
         # AWS's own text is not known.
@@ -145,7 +146,7 @@ def _describe_shard(shard: Shard) -> dict[str, Any]:
 
 
 def get_shard_iterator(request: GetShardIteratorInput) -> ReadStep:
-    parse_stream_arn(request.stream_arn)
+    check_stream_arn(request.stream_arn)
     _check_arguments(request)
 
     def run(context: ReadContext) -> dict[str, Any]:

@@ -30,7 +30,12 @@ from tablewright.engine.step import (
     writes,
 )
 from tablewright.engine.tables.definition import check_tag_characters, check_tags
-from tablewright.engine.tables.describe import describe, describe_deleted, take_page
+from tablewright.engine.tables.describe import (
+    describe,
+    describe_deleted,
+    reject_other_account,
+    take_page,
+)
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     ResourceInUseException,
@@ -137,6 +142,7 @@ def _check_arn(arn: str) -> None:
     reject_other_arn(arn)
     if not _TABLE_ARN.fullmatch(arn):
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    reject_other_account(arn)
 
 
 def _find_table(context: ReadContext, arn: str) -> StoredTable:

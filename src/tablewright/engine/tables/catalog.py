@@ -23,6 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tablewright.engine.change_log.changes import create_log, read_last_number
+from tablewright.engine.tables.describe import ACCOUNT, OLD_ACCOUNT
 from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import StoreFailed
 from tablewright.schema import ChangeLogSchema, TableSchema
@@ -33,6 +34,8 @@ _FIRST_FREE_TREE = 2
 TOKENS = Tree(1)
 _GENERATION = b""  # no table's name is empty
 _RECORDS = b"\xfd"  # begins the keys of records; tables' names are ASCII
+#: The record of the account in the ARNs of a file; the first of all records.
+_ACCOUNT = _RECORDS + b"\x00account"
 _LOGS = b"\xfe"  # begins the keys of change logs
 _JOBS = b"\xff"  # begins the keys of jobs
 
@@ -80,14 +83,15 @@ class Catalog:
         self._version = -1
         self._rollbacks = 0
 
-    def create_trees(self, tx: WriteTransaction) -> None:
-        """Create the trees of the catalog in a new file."""
+    def create_trees(self, tx: WriteTransaction, account: str = ACCOUNT) -> None:
+        """Create the trees of the catalog in a new file, with the account in its ARNs."""
         try:
             tx.get(_SCHEMAS, _GENERATION)
         except MissingTree:
             tx.create_tree(_SCHEMAS)
             tx.create_tree(TOKENS)
             tx.put(_SCHEMAS, _GENERATION, _FIRST_FREE_TREE, b"0")
+            tx.put(_SCHEMAS, _ACCOUNT, 0, account.encode())
         self.refresh(tx)
 
     def catch_up(self, tx: WriteTransaction) -> None:
@@ -276,6 +280,8 @@ class DamagedCatalog(msgspec.Struct):
 
     schemas: list[TableSchema] = []
     logs: list[ChangeLogSchema] = []
+    #: The account in the ARNs of the file.
+    account: str = OLD_ACCOUNT
     #: Keys and bodies.
     records: list[tuple[bytes, bytes]] = []
     problems: list[str] = []
@@ -289,6 +295,8 @@ def read_damaged_catalog(rows: Iterable[Row]) -> DamagedCatalog:
         try:
             if _LOGS <= key < _JOBS:
                 found.logs.append(_decode_log(body))
+            elif key == _ACCOUNT:
+                found.account = body.decode("ascii")
             elif _RECORDS <= key < _LOGS:
                 found.records.append((key.removeprefix(_RECORDS), body))
             elif _GENERATION < key < _RECORDS:
@@ -307,9 +315,15 @@ def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
 
 
 def has_records(snapshot: Snapshot) -> bool:
-    """Return whether there are records of any kind."""
-    with closing(snapshot.walk(_SCHEMAS, _RECORDS, _LOGS)) as rows:
+    """Return whether there are records of other modules."""
+    with closing(snapshot.walk(_SCHEMAS, _ACCOUNT + b"\x00", _LOGS)) as rows:
         return next(rows, None) is not None
+
+
+def read_account(snapshot: Snapshot) -> str:
+    """Return the account in the ARNs of a file."""
+    found = snapshot.get(_SCHEMAS, _ACCOUNT)
+    return OLD_ACCOUNT if found is None else found[1].decode("ascii", "replace")
 
 
 def _read_generation(snapshot: Snapshot) -> int:

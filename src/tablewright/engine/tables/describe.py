@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.engine.tables.table import StoredTable
+from tablewright.errors import AccessDeniedException
 from tablewright.schema import IndexSchema, RestoreOrigin, TableSchema, Throughput, WarmUnits
 from tablewright.storage import Tree
 from tablewright.table_description import (
@@ -26,7 +27,9 @@ T = TypeVar("T")
 Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
 REGION = "us-east-1"
-ACCOUNT = "000000000000"
+ACCOUNT = "123456789012"
+#: The account in the ARNs of files that were created before accounts were stored.
+OLD_ACCOUNT = "000000000000"
 #: What DynamoDB prepares a new on-demand table or index for: reads and writes per second.
 ON_DEMAND_BASELINE = (12_000, 4_000)
 _MEMBERS_OF_DELETED = (
@@ -41,6 +44,18 @@ _MEMBERS_OF_DELETED = (
     "TableClassSummary",
     "DeletionProtectionEnabled",
 )
+
+
+def reject_other_account(arn: str, account: str = ACCOUNT) -> None:
+    """Raise AccessDeniedException if an ARN is that of another account.
+
+    On AWS, a resource policy of the other account could allow the request.
+    """
+    if arn.split(":", 5)[4:5] != [account]:
+        raise AccessDeniedException(
+            f"Account {account} is not authorized to access the resource {arn} of another "
+            "account, because no resource-based policy allows it"
+        )
 
 
 def table_arn(name: str) -> str:

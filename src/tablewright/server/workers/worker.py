@@ -65,12 +65,19 @@ class WorkerEngine(Engine):
     may_write = False
     _counting: threading.Thread | None = None
 
-    def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
+    def prepare(
+        self,
+        operation: str,
+        request: object,
+        policy: Principal | None = None,
+        *,
+        is_internal: bool = False,
+    ) -> Step:
         """Prepare a request that may run here; return a `RelayedStep` for any other."""
         run: Callable[[WriteContext], Any] = _run_elsewhere
         is_local = self.may_write and operation in WRITES
         if is_local or operation not in WRITES:
-            step = super().prepare(operation, request, policy)
+            step = super().prepare(operation, request, policy, is_internal=is_internal)
             if isinstance(step, ReadStep):
                 return step if policy is None else wrap(step, _run_with_current_catalog)
             if is_local:
