@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from tablewright import Query, access_pattern
+from tablewright.designs.catalog import load
 from tablewright.designs.commerce import Commerce, CustomerOrder
 from tablewright.errors import TablewrightError
 from tablewright.model.pattern import AccessPattern
-from tablewright.studio.patterns.form_values import read_form, texts
+from tablewright.studio.patterns.form_values import first_values, read_form, texts
 from tablewright.studio.patterns.forms import Field, call, field, fields_of
 from tablewright.studio.web.http import Fields
 from tests.studio.calls import EACH_DESIGN, checked_calls, sample_workspace
@@ -165,3 +166,13 @@ def test_a_parameter_before_one_with_a_default_may_be_left_out() -> None:
         assert call(pattern, found.values)._size == 3
     finally:
         Commerce.__table__.patterns.pop(pattern.label)
+
+
+def test_the_form_of_a_create_does_not_begin_with_an_id_that_is_taken() -> None:
+    design = load("commerce")
+    found = {pattern.name: dict(first_values(design, pattern)) for pattern in design.patterns}
+    created, replaced = found["put_customer_if_absent"], found["put_customer"]
+    assert replaced["customer.customer_id"] == "C1"
+    assert created == {
+        name: text for name, text in replaced.items() if name != "customer.customer_id"
+    }

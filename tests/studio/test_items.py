@@ -19,7 +19,7 @@ from tablewright.presentation.values import content
 from tablewright.studio.items.reading import PAGE_SIZE
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
-from tests.studio.conftest import Browser
+from tests.studio.conftest import Browser, Open, create_table
 from tests.studio.tables import KEYS, create_keys_table, put
 
 DESIGNS = ["shop", "market", "recipes", "menu", "commerce"]
@@ -245,3 +245,15 @@ def test_an_empty_table_offers_no_filter_to_clear(keys_browser: tuple[Engine, Br
     assert "No items yet" in empty
     assert "Clear the filter" not in empty
     assert "Clear the filter" in text_of(browser.get(f"/items/{KEYS}?pk=1").text)
+
+
+def test_a_table_offers_what_it_has(opened: Open) -> None:
+    """Numbers have no beginning, and a table without indexes has nothing to switch to."""
+    engine = Engine(":memory:")
+    create_table(engine, "plain")
+    create_keys_table(engine)
+    browser = opened(engine)
+    assert "Table or index" not in browser.get("/items/plain").text
+    assert "Table or index" in browser.get(f"/items/{KEYS}").text
+    assert 'value="begins_with"' in browser.get(f"/items/{KEYS}").text
+    assert 'value="begins_with"' not in browser.get(f"/items/{KEYS}?index=local").text

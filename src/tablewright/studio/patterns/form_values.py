@@ -29,6 +29,8 @@ from msgspec import Struct
 
 from tablewright.errors import TablewrightError
 from tablewright.model.pattern import AccessPattern
+from tablewright.plan.inspection import entity_of
+from tablewright.plan.writes.put import Create
 from tablewright.presentation.element import visible
 from tablewright.studio.patterns.forms import Field, fields_of
 from tablewright.studio.web.http import Fields
@@ -262,7 +264,13 @@ def offers(design: Design, pattern: AccessPattern) -> dict[str, list[str]]:
 def first_values(design: Design, pattern: AccessPattern) -> list[tuple[str, str]]:
     """Return the texts that the form of a pattern begins with."""
     chosen = _chosen(design, pattern)
-    return [pair for field in fields_of(pattern) for pair in _first(field, design, chosen)]
+    pairs = [pair for field in fields_of(pattern) for pair in _first(field, design, chosen)]
+    if not isinstance(pattern.plan, Create):
+        return pairs
+    # The ids of sample entities are taken: a create of one of them would be refused.
+    own = entity_of(pattern.plan).primary.parameters[-1].attribute
+    taken = {str(getattr(each, own, None)) for each in _sample(design)}
+    return [(name, text) for name, text in pairs if name.split(".")[-1] != own or text not in taken]
 
 
 def _chosen(design: Design, pattern: AccessPattern) -> Any:

@@ -27,7 +27,7 @@ from tablewright.studio.items.exporting import export_response
 from tablewright.studio.items.reading import PAGE_SIZE, ItemPage, prepare
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import heading, note
+from tablewright.studio.markup.parts import NOTHING, heading, note
 from tablewright.studio.views.items_filter import (
     ItemsQuery,
     filter_form,
@@ -107,7 +107,9 @@ def _tables(workspace: Workspace, current: str) -> Markup:
 
 
 def _switch(description: TableDescription, current: IndexDescription) -> Markup:
-    """Return the links to the table and its indexes."""
+    """Return the links to the table and its indexes, if it has any."""
+    if not description.indexes:
+        return NOTHING
     links = []
     for each in description.collections:
         here = "page" if each == current else None

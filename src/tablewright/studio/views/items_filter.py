@@ -146,7 +146,12 @@ def filter_form(asked: ItemsQuery, known: TableMap | None, line: Markup) -> Mark
         controls.append(_text(f"f-pk{number}", name, "pk", value, "every partition"))
     if collection.keys.sort:
         sort = ", ".join(each.name for each in collection.keys.sort)
-        controls.append(field(sort, _operators(sort, wanted.operator)))
+        offered = [
+            each
+            for each in OPERATORS
+            if each != "begins_with" or collection.keys.sort[-1].type != "N"
+        ]
+        controls.append(field(sort, _operators(sort, offered, wanted.operator)))
         several = len(collection.keys.sort) > 1
         for number, attribute in enumerate(collection.keys.sort):
             value = wanted.sort[number] if number < len(wanted.sort) else ""
@@ -184,9 +189,9 @@ def _entities(asked: ItemsQuery, known: TableMap) -> Markup:
     return field("entity", choice(names, asked.entity, id="f-entity", name="entity"), "f-entity")
 
 
-def _operators(label: str, current: str) -> Markup:
+def _operators(label: str, offered: list[str], current: str) -> Markup:
     choices = []
-    for each in OPERATORS:
+    for each in offered:
         checked = "" if each == current else None
         button = element("input", type="radio", name="op", value=each, checked=checked)
         choices.append(element("label", button, _SIGNS.get(each, each)))
