@@ -11,11 +11,13 @@ from decimal import Decimal
 from tablewright import Attr, Entity, Table, attr, created_at, key
 from tablewright.formats import (
     Codec,
+    KeyRing,
     binary,
     casefold,
     coded,
     day,
     descending,
+    encrypted,
     epoch_millis,
     epoch_seconds,
     fixed_point,
@@ -41,6 +43,7 @@ from typing_tests.formats import (
     Longest,
     Reversed,
     Root,
+    Vault,
     Version,
 )
 
@@ -129,6 +132,11 @@ class Coded(Entity, table=Log):
     i: Attr[int] = attr(codec=padded(6, 7))  # E: there is no attribute
     j: Attr[datetime] = created_at(codec=HEX)  # E: the codec takes numbers
     k: Attr[datetime] = attr(codec=day())  # E: a day is not the whole moment
+    m: Attr[str] = attr(codec=encrypted())  # E: the secrets are missing
+    n: Attr[str] = attr(codec=encrypted("2026"))  # E: a text has no secrets
+    o: Attr[str] = attr(codec=encrypted(Vault))  # E: a class has no secrets, its objects do
+    p: Attr[str] = attr(codec=encrypted(KeyRing({"2026": "secret"})))  # E: secrets are bytes
+    q: Attr[str] = attr(codec=encrypted)  # E: a function is not a codec
 
 
 class Misspelt(Table, name="misspelt", delimiter=":", escapes=False):  # E: no such option

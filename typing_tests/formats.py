@@ -31,12 +31,15 @@ from tablewright import (
 )
 from tablewright.formats import (
     Codec,
+    EnvironmentKeys,
+    KeyRing,
     binary,
     casefold,
     coded,
     compressed,
     day,
     descending,
+    encrypted,
     enum_name,
     epoch_millis,
     epoch_seconds,
@@ -172,6 +175,16 @@ class Shade(Enum):
     DARK = "d"
 
 
+class Vault:
+    """Secrets of a key service."""
+
+    def current(self) -> str:
+        return "2026"
+
+    def secret(self, key_id: str) -> bytes:
+        return {"2026": bytes(32)}[key_id]
+
+
 class Stored(Entity, table=Log):
     """Attributes with a codec, which their types follow."""
 
@@ -192,6 +205,9 @@ class Stored(Entity, table=Log):
     tags: Attr[list[str]] = attr(codec=json_text(), default_factory=list)
     note: Attr[str] = attr(codec=compressed(), default="")
     day: Attr[str] = attr(codec=fixed_width(10), default="2026-01-15")
+    secret: Attr[str] = attr(codec=encrypted(KeyRing({"2026": bytes(32)})), default="")
+    secrets: Attr[list[str] | None] = attr(codec=encrypted(Vault()), default=None)
+    former: Attr[int] = attr(codec=encrypted(EnvironmentKeys("LOG_KEYS")), default=0)
     primary = key("Stored" / at, enum_name(shade) / text(is_open) / position)
     by_day = unique("DAY" / fixed_width(day, 10))
 

@@ -15,7 +15,7 @@ an attribute are stored, and written in keys.
     texts       lower  upper  casefold  truncated  fixed_width *
     any value   descending  shard  coded (with a codec of your own)  text *  enum_name *
     types       number *  binary *: a key or an attribute of type N or B
-    codecs      json_text *  compressed *: of attributes only                   * also a codec
+    codecs      json_text *  compressed *  encrypted *: of attributes only      * also a codec
 
 The texts are made in `tablewright.mapping.formats`; this module declares their types for checkers.
 """
@@ -30,19 +30,24 @@ from uuid import UUID
 from tablewright.errors import DeclarationError
 from tablewright.mapping.formats import codecs, moments, numbers, transforms
 from tablewright.mapping.formats.codecs import Codec, SupportsCodec
+from tablewright.mapping.formats.encryption import EnvironmentKeys, KeyProvider, KeyRing
 from tablewright.mapping.formats.moments import Precision, Zone
 from tablewright.mapping.notation import Format
 from tablewright.model.attribute import Formatted, Piece
 
 __all__ = [
     "Codec",
+    "EnvironmentKeys",
     "Format",
+    "KeyProvider",
+    "KeyRing",
     "binary",
     "casefold",
     "coded",
     "compressed",
     "day",
     "descending",
+    "encrypted",
     "enum_name",
     "epoch_millis",
     "epoch_seconds",
@@ -278,3 +283,12 @@ def json_text() -> Format[Any]:
 def compressed() -> Format[Any]:
     """Store a text, bytes or the JSON of any other value as gzip. No key can contain it."""
     return transforms.COMPRESSED
+
+
+def encrypted(keys: KeyProvider) -> Format[Any]:
+    """Store a text, bytes or the JSON of any other value encrypted (AES-256-GCM).
+
+    `keys` has the secrets: `KeyRing({"2026": secret})`, `EnvironmentKeys("SHOP_KEYS")`, or an
+    object of your own. No key can contain the value, and no condition can compare it.
+    """
+    return transforms.encrypted(keys)

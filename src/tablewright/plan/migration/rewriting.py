@@ -29,6 +29,7 @@ from tablewright.design_description import EntityDescription, TableDesign
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.formats.encryption import seal_values
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
@@ -157,6 +158,8 @@ class Rewriter:
             pair = source, entity.type_name
             wanted = self._carried(entity, item, pair)
             wanted = entity.rekey(wanted, self._values(entity, wanted, item, pair))
+            if entity.has_encrypted:  # what `fill=` gives
+                wanted = seal_values(wanted, self._table.key(item))
         if pair in self.moves and self.moves[pair].matches(item):
             return entity, wanted
         # An item keeps its key in the table, also one that is spelled in another way.
@@ -346,6 +349,8 @@ def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
     value = item.get(attribute.stored)
     if value is None:
         return attribute.may_be_absent
+    if attribute.converter.cipher is not None:
+        return "B" in value
     try:
         attribute.converter.decode(value)
     except UnreadableItem:

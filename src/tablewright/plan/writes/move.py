@@ -118,7 +118,7 @@ class Move(Update[E, E], Generic[E]):
         found = yield from read_item(context, entity, self._key)
         guard = self._guard(found, set())
         old = guard.check(found)
-        new = _rekeyed(entity, self._apply(self._encode(audit.at), old), old)
+        new = _rekeyed(entity, self._apply(self._encode(audit.at), entity.opened(old)), old)
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
@@ -258,7 +258,7 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
     """Return the effect of moving a row below, to the key that follows the moved item's."""
     entity = member.entity
     refuse_write_once(entity, "a move of the item above it, which changes its key,")
-    moved = dict(row)
+    moved = dict(entity.opened(row))
     for theirs, ours in member.follows.items():
         attribute = entity.attributes[theirs]
         if attribute.is_immutable:

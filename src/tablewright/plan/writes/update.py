@@ -390,7 +390,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         if self._instance is None:
             return entity
         vars(self._instance).update(vars(entity))
-        self._entity.tracking.remember(self._instance, item)
+        self._entity.tracking.remember(self._instance, self._entity.opened(item))
         return self._instance  # type: ignore[no-any-return]
 
     def _answer(self, old: Item | None, new: Item) -> E | None:
