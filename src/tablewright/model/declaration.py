@@ -303,6 +303,8 @@ class EntityDeclaration:
                 f"path{'s are' if len(paths) != 1 else ' is'} given; {fix}"
             )
         for name, path in zip(names, paths, strict=True):
+            if name in self.table.attributes:
+                continue  # its path is that of the primary key, which is checked with the index
             piece = path.pieces[0]
             if len(path.pieces) != 1 or not isinstance(piece, Attr):
                 raise DeclarationError(
