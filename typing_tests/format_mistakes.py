@@ -37,6 +37,7 @@ from typing_tests.formats import (
     NOW,
     TODAY,
     Address,
+    Box,
     Line,
     Log,
     Long,
@@ -80,6 +81,10 @@ Long.moments("a", TODAY, 1, 4)  # E: the last part of a joined path is a text
 Long.moments("a", TODAY, 1, "d").eq(TODAY, 1, 7)  # E: a joined part is a text
 Longest.by_nine("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, "i")  # E: the ninth part is a number
 Longest.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3, "j", TODAY, "m")  # E: a number
+Box.by_state("ann")  # E: the key of the table is missing
+Box.by_state("ann", 7)  # E: a shelf is a text
+Box.by_state("ann", "S1").eq("new", 7)  # E: the first part of the key of the table is a date
+Box.by_room("A").gte("new")  # E: the day comes before the state
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts
 check_codec("hex", [7])  # E: not a codec

@@ -175,6 +175,25 @@ class Shade(Enum):
     DARK = "d"
 
 
+class Shelf(Table, name="shelves"):
+    by_state = GSI(("owner", "PK"), ("state", "SK"))
+    by_room = GSI("room", ("SK", "state"))
+
+
+class Box(Entity, table=Shelf):
+    """Keys of the table are attributes of the keys of indexes."""
+
+    owner: Attr[str] = attr()
+    shelf: Attr[str] = attr()
+    day: Attr[date] = attr()
+    number: Attr[int] = attr(pad=3)
+    state: Attr[str] = attr(default="new")
+    room: Attr[str] = attr(default="A")
+    primary = key("SHELF" / shelf, "BOX" / day / number)
+    by_state = index(Shelf.by_state, (owner, "SHELF" / shelf), (state, "BOX" / day / number))
+    by_room = index(Shelf.by_room, room, ("BOX" / day / number, state))
+
+
 class Vault:
     """Secrets of a key service."""
 
@@ -252,6 +271,12 @@ def long_keys_are_typed() -> None:
     assert_type(Long.by_all("a", TODAY, 1, "d", TODAY, 2, "g", TODAY), GetByUnique[Long])
     assert_type(Long.by_some("a", TODAY), GetByUnique[Long])
     assert_type(Long.moments("a", TODAY, 1, "d"), Range[Long, date, int, str, date])
+
+
+def keys_of_the_table_are_attributes_of_other_keys() -> None:
+    assert_type(Box.by_state("ann", "S1"), Range[Box, str, date, int])
+    assert_type(Box.by_state("ann", "S1").eq("new", TODAY).gte(7), Query[Box])
+    assert_type(Box.by_room("A"), Range[Box, date, int, str])
 
 
 def a_call_gives_what_the_format_takes() -> None:

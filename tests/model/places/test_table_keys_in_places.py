@@ -9,7 +9,7 @@ import pytest
 from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, create, explain, index, key
 from tablewright.database import Database
 from tablewright.errors import ValidationException
-from tablewright.plans import Range
+from tablewright.plans import Query
 from tablewright.studio.patterns.partiql_code import CannotExpress, keys_in, translate
 from tests.model.declaring.declarations import refused
 from tests.prepared import with_tables
@@ -55,7 +55,7 @@ def db(engine: Engine) -> Database:
     return db
 
 
-CASES: list[tuple[Range[Line], str, list[int]]] = [
+CASES: list[tuple[Query[Line], str, list[int]]] = [
     (Line.by_state("t", "7"), 'tenant="t" AND PK="ORDER#7"', [1, 10, 100, 2]),
     (
         Line.by_state("t", "7").eq("new"),
@@ -79,7 +79,7 @@ CASES: list[tuple[Range[Line], str, list[int]]] = [
 
 @pytest.mark.parametrize(("query", "condition", "numbers"), CASES)
 def test_a_composed_key_is_bound_like_an_attribute(
-    db: Database, engine: Engine, query: Range[Line], condition: str, numbers: list[int]
+    db: Database, engine: Engine, query: Query[Line], condition: str, numbers: list[int]
 ) -> None:
     assert [line.number for line in db.run(query)] == numbers
     assert str(explain(query).condition) == condition
@@ -109,16 +109,16 @@ def test_a_move_of_the_item_moves_the_row(db: Database) -> None:
     ("make", "problem"),
     [
         (
-            lambda t, o, s: index(Store.by_state, (t, "ORDERS" / o), (s, "META")),
+            lambda t, o, s: index(Store.by_state, (t, "ORDERS" / o), (s, "META" / t.again)),
             "'PK' is a key of the table, ORDER_OF#{order}; an index cannot compose it as "
             "ORDERS#{order}; write the same path",
         ),
         (
-            lambda t, o, s: index(Store.by_state, (t, o), (s, "META")),
+            lambda t, o, s: index(Store.by_state, (t, o), (s, "META" / t.again)),
             "'PK' is a key of the table, ORDER_OF#{order}",
         ),
         (
-            lambda t, o, s: index(Store.by_state, ("T" / t, "ORDER_OF" / o), (s, "META")),
+            lambda t, o, s: index(Store.by_state, ("T" / t, "ORDER_OF" / o), (s, "META" / t.again)),
             "'tenant' belongs to a key of several attributes, which are stored unchanged",
         ),
     ],
