@@ -271,8 +271,10 @@ class Reference(Ref[E, T], Piece[T]):
 
     __slots__ = ("declared",)
 
-    def __init__(self, where: str, attribute: AttributeMap, declared: Attr[Any]) -> None:
-        super().__init__(where, attribute)
+    def __init__(
+        self, where: str, attribute: AttributeMap, declared: Attr[Any], path: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(where, attribute, path)
         self.declared = declared
 
     def _enter(self, value: Any) -> Any:

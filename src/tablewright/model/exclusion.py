@@ -38,6 +38,7 @@ from tablewright.plan.condition import (
     IsNull,
     Negation,
     Predicate,
+    leaves_of,
 )
 
 #: The functions whose result depends only on how a value compares with constants.
@@ -48,7 +49,7 @@ MAX_COMBINATIONS = 10_000
 def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, AttributeMap]) -> bool:
     """Return whether an entity is provably never in both places."""
     conditions = [key.when for key in (one, other) if isinstance(key.when, Condition)]
-    leaves = [leaf for condition in conditions for leaf in _leaves(condition)]
+    leaves = [leaf for condition in conditions for leaf in leaves_of(condition)]
     decided = [leaf for leaf in leaves if _is_decidable(leaf)]
     opaque = sorted({repr(leaf) for leaf in leaves if leaf not in decided})
     names = sorted(one.depends_on | other.depends_on)
@@ -88,16 +89,6 @@ def _is_true(
     if any(values[name] is None for name in condition.attributes):
         return isinstance(condition, CompareAttributes) and condition.comparator == "<>"
     return truths[repr(condition)]
-
-
-def _leaves(condition: Condition[Any]) -> Iterable[Condition[Any]]:
-    if isinstance(condition, All):
-        for each in condition.conditions:
-            yield from _leaves(each)
-    elif isinstance(condition, Negation):
-        yield from _leaves(condition.condition)
-    else:
-        yield condition
 
 
 def _is_decidable(leaf: Condition[Any]) -> bool:

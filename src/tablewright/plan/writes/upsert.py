@@ -83,6 +83,11 @@ class Upsert(Update[E, E | None], Generic[E]):
                     f"{entity.name}.{change.name} is part of the key, which upsert() cannot "
                     "change; move the item with update()"
                 )
+            if change.attribute.is_key_only:
+                raise InvalidValue(
+                    f"{entity.name}.{change.name} is stored only inside keys, which upsert() "
+                    "cannot change; use update()"
+                )
         self._whole = {
             each.name: each for each in self._changes if len(each.operand.stored_path) == 1
         }
