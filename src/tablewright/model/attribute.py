@@ -228,6 +228,12 @@ class Attr(Piece[T], Comparable[Any, T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    @property
+    def is_only_a_name(self) -> bool:
+        """Whether it declares nothing but a stored name, and a description."""
+        plain = vars(Attr(name=self.stored, doc=self.doc)) | {"name": self.name, "declared": self}
+        return vars(self) == plain
+
     if TYPE_CHECKING:
         # At run time, the class has references and an instance its values in __dict__, so that
         # reading a value needs no descriptor call.

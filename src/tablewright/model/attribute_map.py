@@ -26,10 +26,9 @@ from tablewright.values import Value
 
 
 def attribute_map(
-    name: str, declared: Attr[Any], kind: Any, where: str, decorators: Any
+    name: str, stored: str, declared: Attr[Any], kind: Any, where: str, decorators: Any
 ) -> AttributeMap:
     """Return the compiled attribute; `decorators` are the validators of its class."""
-    stored = declared.stored or name
     if declared.key_only and declared.stored is not None:
         raise DeclarationError(
             f"{where}: attr(name=…, key_only=True): an attribute that is only in keys has no "

@@ -264,10 +264,11 @@ def _unique(
             )
     # The sentinel expires with its entity, and so releases the value.
     names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
-    keeps = tuple(declared.maps[kept] for kept in names)
     holder = declared
     if declared.base is not None and name in declared.base.members:
         holder = declared.base  # variants share the values of their base
+    maps = declared.maps | holder.maps  # a variant may store an attribute under another name
+    keeps = tuple(maps[kept] for kept in names)
     named = tuple(each for each in keeps if each.name in primary.depends_on)
     owned_by = named if len(named) == len(primary.depends_on) else keeps
     return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}", owned_by)

@@ -29,6 +29,7 @@ from tablewright.model.attribute import (
 )
 from tablewright.model.attribute_map import attribute_map
 from tablewright.model.body import MEMBERS, BodyAttribute
+from tablewright.model.key import PrimaryKey
 from tablewright.model.validation import check_fields, decorators_of, strict
 
 M = TypeVar("M")
@@ -75,15 +76,34 @@ class EntityDeclaration:
     def _refuse_overriding(self, base: EntityDeclaration) -> None:
         """Raise DeclarationError if a variant redeclares a name of its base."""
         for name in {**vars(self.owner), **self.owner.__annotations__}:
-            if name in base.attributes or name in base.members:
+            if name in base.members or (name in base.attributes and not self._renames(base, name)):
                 raise DeclarationError(
                     f"{self.name}.{name}: {base.name} declares it already, for all of its "
-                    "variants; choose another name"
+                    "variants; choose another name. Only the stored name of an attribute of the "
+                    f"primary key can be another one: {name}: Attr[…] = attr(name=…)"
                 )
+
+    def _renames(self, base: EntityDeclaration, name: str) -> bool:
+        """Return whether a variant stores a part of the shared key under another name."""
+        again, shared = vars(self.owner).get(name), base.maps[name]
+        if not isinstance(again, Attr) or again.stored is None or shared.is_key_only:
+            return False
+        (primary,) = (each for _, each in base.members_of(PrimaryKey))
+        parts = [*primary.partition.pieces, *(primary.sort.pieces if primary.sort else ())]
+        in_key = any(getattr(part, "declared", None) is base.attributes[name] for part in parts)
+        return in_key and shared.stored not in self.table.attributes and again.is_only_a_name
 
     def _add_attribute(self, name: str, declared: Attr[Any], kind: Any) -> None:
         where = f"{self.name}.{name}"
-        made = attribute_map(name, declared, kind, where, self.decorators)
+        base, stored = self.base, declared.stored or name
+        if base is not None and name in base.attributes:
+            if kind != base.kinds[name]:
+                raise DeclarationError(
+                    f"{where}: it has another type than {base.name}.{name}; annotate it in the "
+                    "same way, or leave it out"
+                )
+            declared.declared = declared = base.attributes[name]  # the piece of the shared key
+        made = attribute_map(name, stored, declared, kind, where, self.decorators)
         for other in self.maps.values():
             if other.stored == made.stored:
                 raise DeclarationError(

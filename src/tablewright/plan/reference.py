@@ -328,6 +328,7 @@ def check_filter(given: Any, entity: EntityMap) -> None:
     check_attributes(given, entity)
     for operand in given.operands():
         _refuse_key_only(operand, entity)
+        _refuse_other_names(operand, entity)
 
 
 def check_condition(given: Any, entity: EntityMap) -> None:
@@ -336,6 +337,8 @@ def check_condition(given: Any, entity: EntityMap) -> None:
     Whether an attribute that is only in a key exists is whether its key does.
     """
     check_attributes(given, entity)
+    for operand in given.operands():
+        _refuse_other_names(operand, entity)
     for leaf in condition.leaves_of(given):
         if not (isinstance(leaf, condition.Predicate) and leaf.is_existence):
             for operand in leaf.operands():
@@ -347,4 +350,17 @@ def _refuse_key_only(operand: Any, entity: EntityMap) -> None:
         raise DeclarationError(
             f"{operand!r} is stored only inside keys, so DynamoDB cannot compare it by itself; "
             f"use a key of {entity.name}"
+        )
+
+
+def _refuse_other_names(operand: Any, entity: EntityMap) -> None:
+    """Raise DeclarationError for an attribute that variants store under different names."""
+    names = {
+        each.name: each.attributes[operand.name].stored for each in entity.kinds if each != entity
+    }
+    if len({*names.values(), entity.attributes[operand.name].stored}) > 1:
+        shown = " and ".join(f"{stored!r} in {name}" for name, stored in names.items())
+        raise DeclarationError(
+            f"{operand!r} is stored as {shown}, so DynamoDB cannot compare it for all variants; "
+            "read one of them, or use the key"
         )
