@@ -14,6 +14,7 @@ an attribute are stored, and written in keys.
     numbers     padded *  fixed_point *
     texts       lower  upper  casefold  truncated  fixed_width *
     any value   descending  shard  coded (with a codec of your own)  text *  enum_name *
+    the end     optional: the last part of a key, which is left out if it has no value
     types       number *  binary *: a key or an attribute of type N or B
     codecs      json_text *  compressed *  encrypted *: of attributes only      * also a codec
 
@@ -33,7 +34,7 @@ from tablewright.mapping.formats.codecs import Codec, SupportsCodec
 from tablewright.mapping.formats.encryption import EnvironmentKeys, KeyProvider, KeyRing
 from tablewright.mapping.formats.moments import Precision, Zone
 from tablewright.mapping.notation import Format
-from tablewright.model.attribute import Formatted, Piece
+from tablewright.model.attribute import Formatted, KeyPath, OptionalPiece, Piece
 
 __all__ = [
     "Codec",
@@ -58,6 +59,7 @@ __all__ = [
     "json_text",
     "lower",
     "number",
+    "optional",
     "padded",
     "shard",
     "text",
@@ -206,6 +208,19 @@ def descending(piece: Piece[T]) -> Formatted[T]: ...
 def descending(piece: Piece[Any]) -> Formatted[Any]:
     """Write the complement of each digit, so that larger values sort first."""
     return Formatted(piece, numbers.DESCENDING)
+
+
+@overload
+def optional(part: Piece[T | None]) -> OptionalPiece[T]: ...
+@overload
+def optional(part: KeyPath[T]) -> OptionalPiece[T]: ...
+def optional(part: Any) -> OptionalPiece[Any]:
+    """Leave the last part of a key out, with the text before it, if its attribute is None.
+
+    `"ORDER" / order_id / optional("ITEM" / item_id)` is `ORDER#1` or `ORDER#1#ITEM#2`. A call takes
+    a value or None.
+    """
+    return OptionalPiece(part)
 
 
 def shard(value: Piece[Any], *, of: int) -> Formatted[int]:

@@ -295,7 +295,9 @@ class _Source:
                 present = [
                     f"v{n} is not None"
                     for n in dict.fromkeys(
-                        self._position[part.attribute] for part in template.parts
+                        self._position[part.attribute]
+                        for part in template.parts
+                        if not part.can_be_absent
                     )
                     if self._attributes[n].may_be_absent
                 ]

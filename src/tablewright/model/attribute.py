@@ -107,6 +107,8 @@ class Piece(_Joined, Generic[T]):
         @overload
         def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
         @overload
+        def __truediv__(self, behind: OptionalPiece[U]) -> KeyPath[T, U | None]: ...
+        @overload
         def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
         @overload
         def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
@@ -132,10 +134,40 @@ class Piece(_Joined, Generic[T]):
         return RepeatedPiece(self)
 
 
+class OptionalPiece(_Joined, Generic[T]):
+    """The last part of a key, which is left out with the text before it if there is no value."""
+
+    def __init__(self, path: Any) -> None:
+        *before, piece = path.pieces if isinstance(path, KeyPath) else (path,)
+        if not isinstance(piece, Piece) or any(
+            not isinstance(each, str | PathDelimiter) for each in before
+        ):
+            raise DeclarationError(
+                f"optional({path!r}) takes an attribute, or literals and an attribute: "
+                'optional("ITEM" / item_id)'
+            )
+        self.before = tuple(before)
+        self.piece = piece
+
+    def __repr__(self) -> str:
+        return f"optional({self.piece!r})"
+
+    @property
+    def again(self) -> RepeatedPiece:
+        """The same part again in one key; calls still take it once."""
+        return RepeatedPiece(self)
+
+    if TYPE_CHECKING:
+
+        def __rtruediv__(self, before: str) -> KeyPath[T | None]: ...
+
+        __radd__ = __rtruediv__
+
+
 class RepeatedPiece(_Joined):
     """A piece that the key contains already: it repeats its value."""
 
-    def __init__(self, piece: Piece[Any]) -> None:
+    def __init__(self, piece: Piece[Any] | OptionalPiece[Any]) -> None:
         self.piece = piece
 
     if TYPE_CHECKING:
@@ -164,6 +196,8 @@ class KeyPath(_Joined, Generic[*Ts]):
         def __rtruediv__(self, before: str) -> KeyPath[*Ts]: ...
         @overload
         def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
+        @overload
+        def __truediv__(self, behind: OptionalPiece[U]) -> KeyPath[*Ts, U | None]: ...
         @overload
         def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
         @overload

@@ -16,7 +16,7 @@ from tablewright.mapping.attributes import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
-from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
+from tablewright.model.attribute import KeyPath, OptionalPiece, Piece, RepeatedPiece
 from tablewright.model.attribute_map import former_names
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.exclusion import refuse_shared_attributes
@@ -133,7 +133,8 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
                 f"{primary.name}: {part.label} can be None, and a primary key needs every part; "
                 "annotate it without None"
             )
-    for attribute in primary.depends_on:
+    needed = {part.attribute for part in primary.parameters if not part.can_be_absent}
+    for attribute in sorted(needed):
         if declared.maps[attribute].converter.optional:
             raise DeclarationError(
                 f"{primary.name}: {attribute!r} is optional, but a primary key needs every part; "
@@ -237,7 +238,7 @@ def _unique(
     if sort is None and declared.table.attributes[1] is not None:
         sort = KeyPath(
             tuple(
-                RepeatedPiece(piece) if isinstance(piece, Piece) else piece
+                RepeatedPiece(piece) if isinstance(piece, Piece | OptionalPiece) else piece
                 for piece in value.partition.pieces
             )
         )
@@ -397,6 +398,7 @@ def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str)
         can_be_missing = any(
             part.notation.is_optional or entity.attributes[part.attribute].converter.optional
             for part in place.parameters
+            if not part.can_be_absent
         )
         if place.when is None and not can_be_missing:
             return

@@ -15,7 +15,7 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part
+from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part, optional_part
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.pydantic_bridge import is_positive
 from tablewright.mapping.table import TableMap
@@ -23,6 +23,7 @@ from tablewright.mapping.template import Tag, Template
 from tablewright.model.attribute import (
     Attr,
     KeyPath,
+    OptionalPiece,
     PathDelimiter,
     Reference,
     RepeatedPiece,
@@ -144,7 +145,15 @@ class EntityDeclaration:
         natural = self._natural(path, attribute)
         pieces: list[str | KeyPart] = []
         slots: list[int] = []
-        for piece in path.pieces:
+        for position, piece in enumerate(path.pieces):
+            behind = path.pieces[position + 1 :]
+            if _optional_in(piece) is not None and (behind or not position):
+                raise DeclarationError(
+                    f"{where}: {piece!r} is not the last part behind others; only the end of a "
+                    "key can be left out"
+                )
+            if isinstance(piece, PathDelimiter) and _optional_in(behind[0]) is not None:
+                continue  # it is left out with the part
             text = _literal(piece, delimiter, is_whole=len(path.pieces) == 1)
             if text is not None:
                 self._refuse_braces(text, where)
@@ -154,8 +163,12 @@ class EntityDeclaration:
                     pieces.append(text)
                 continue
             is_again = isinstance(piece, RepeatedPiece)
-            use = piece.piece if isinstance(piece, RepeatedPiece) else piece
+            optional = _optional_in(piece)
+            use = optional or piece
+            use = use.piece if isinstance(use, RepeatedPiece | OptionalPiece) else use
             made = self._part(use, where, delimiter, natural=natural)
+            if optional is not None:
+                made = self._optional(made, path.pieces[position - 1], optional, where, delimiter)
             identity = (made.attribute, made.label)
             if is_again and identity not in parameters:
                 raise DeclarationError(
@@ -174,6 +187,34 @@ class EntityDeclaration:
         )
         template.check(where)
         return template
+
+    def _optional(
+        self,
+        part: KeyPart,
+        before: Any,
+        piece: OptionalPiece[Any],
+        where: str,
+        delimiter: Delimiter,
+    ) -> KeyPart:
+        """Return the optional part of a key; `before` is the piece before it."""
+        texts = [before] if isinstance(before, PathDelimiter) else []
+        prefix = "".join(
+            str(_literal(each, delimiter, is_whole=False)) for each in (*texts, *piece.before)
+        )
+        if not self.maps[part.attribute].converter.optional and not part.notation.is_optional:
+            raise DeclarationError(
+                f"{where}: {part.attribute} always has a value; annotate it with … | None, or "
+                "leave optional() out"
+            )
+        if not prefix:
+            raise DeclarationError(
+                f"{where}: nothing separates {piece!r} from what is before it; join them with /, "
+                'or write optional("-" + …)'
+            )
+        if part.notation.tag != "S":
+            raise DeclarationError(f"{where}: {piece!r} is not a text; only texts can be left out")
+        self._refuse_braces(prefix, where)
+        return optional_part(part, prefix)
 
     def _refuse_braces(self, literal: str, where: str) -> None:
         """Raise DeclarationError for an attribute in braces in a literal: keys are paths."""
@@ -347,6 +388,12 @@ class EntityDeclaration:
                     f"{where}: the key {attribute!r} is composed, but {self.name}.{other.name} is "
                     "stored under the same name; use attr(name=…), or the attribute itself as key"
                 )
+
+
+def _optional_in(piece: Any) -> OptionalPiece[Any] | None:
+    """Return an optional part, also one that is repeated."""
+    found = piece.piece if isinstance(piece, RepeatedPiece) else piece
+    return found if isinstance(found, OptionalPiece) else None
 
 
 def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:

@@ -69,8 +69,8 @@ def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, Attr
 
 
 def _holds(key: KeyMap, values: Mapping[str, Any], truths: Mapping[str, bool]) -> bool:
-    parts = [part.attribute for template in key.templates.values() for part in template.parts]
-    return all(values[name] is not None for name in parts) and (
+    parts = [part for template in key.templates.values() for part in template.parts]
+    return all(values[part.attribute] is not None or part.can_be_absent for part in parts) and (
         not isinstance(key.when, Condition) or _is_true(key.when, values, truths)
     )
 

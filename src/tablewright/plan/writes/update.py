@@ -330,14 +330,16 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         return write_effect(entity, self._key, old, new, values, affected, audit)
 
     def _values_in_keys(self) -> Values:
-        """Return the new values that only keys store."""
-        changed = (change for change in self._changes if change.attribute.is_key_only)
-        return {
-            change.name: self._entity.value_if_absent(change.name)
-            if isinstance(change, Remove)
-            else change.value
-            for change in changed
-        }
+        """Return the new values that only keys store, and parts of the key that have none."""
+        values: Values = {}
+        for change in self._changes:
+            is_part = change.name in self._entity.primary.depends_on
+            if isinstance(change, Set) and len(change.operand.stored_path) == 1:
+                is_removed = isinstance(change, Remove)
+                value = self._entity.value_if_absent(change.name) if is_removed else change.value
+                if change.attribute.is_key_only or (is_part and value is None):
+                    values[change.name] = value
+        return values
 
     def _known_values(self, changes: Iterable[Change[Any]]) -> Values:
         """Return the values after the update that are known without reading the item."""

@@ -362,7 +362,7 @@ def _required(key: IndexKeys) -> frozenset[str]:
     """Return the attributes without which an item is not in an index."""
     if isinstance(key, AlternativeKeys):
         return frozenset()
-    return frozenset(part.attribute for part in key.parameters)
+    return frozenset(part.attribute for part in key.parameters if not part.can_be_absent)
 
 
 def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:
