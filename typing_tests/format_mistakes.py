@@ -42,6 +42,7 @@ from typing_tests.formats import (
     Log,
     Long,
     Longest,
+    Reading,
     Reversed,
     Root,
     Vault,
@@ -85,6 +86,11 @@ Box.by_state("ann")  # E: the key of the table is missing
 Box.by_state("ann", 7)  # E: a shelf is a text
 Box.by_state("ann", "S1").eq("new", 7)  # E: the first part of the key of the table is a date
 Box.by_room("A").gte("new")  # E: the day comes before the state
+Reading.primary("a")  # E: an optional part is given as None
+Reading.primary("a", "7")  # E: a channel is a number
+Reading.primary(None, 7)  # E: only the last part is optional
+Reading.primary.within("a").gte("7")  # E: a channel is a number
+Reading.by_day("a").eq(NOW.isoformat())  # E: a day is a date
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts
 check_codec("hex", [7])  # E: not a codec

@@ -50,6 +50,7 @@ from tablewright.formats import (
     json_text,
     lower,
     number,
+    optional,
     padded,
     shard,
     text,
@@ -194,6 +195,18 @@ class Box(Entity, table=Shelf):
     by_room = index(Shelf.by_room, room, ("BOX" / day / number, state))
 
 
+class Reading(Entity, table=Log):
+    """Its keys may end early."""
+
+    meter: Attr[str] = attr()
+    channel: Attr[int | None] = attr(pad=2, default=None)
+    at: Attr[datetime | None] = attr(default=None)
+    note: Attr[str | None] = attr(default=None)
+    primary = key("METERS" / meter, "CHANNEL" / optional(channel))
+    by_day = index(Log.places, "METER" / meter, "AT" / optional("DAY" / day(at)))
+    by_note = unique("NOTE" / optional(lower(note)), "METER" / meter / optional(channel))
+
+
 class Vault:
     """Secrets of a key service."""
 
@@ -277,6 +290,16 @@ def keys_of_the_table_are_attributes_of_other_keys() -> None:
     assert_type(Box.by_state("ann", "S1"), Range[Box, str, date, int])
     assert_type(Box.by_state("ann", "S1").eq("new", TODAY).gte(7), Query[Box])
     assert_type(Box.by_room("A"), Range[Box, date, int, str])
+
+
+def optional_parts_take_none() -> None:
+    assert_type(Reading.primary("a", None), Get[Reading])
+    assert_type(Reading.primary("a", 7), Get[Reading])
+    assert_type(Reading.primary.within("a"), Range[Reading, int | None])
+    assert_type(Reading.primary.within("a").eq(None), Range[Reading])
+    assert_type(Reading.primary.within("a").gte(7), Query[Reading])
+    assert_type(Reading.by_day("a").gte(TODAY), Query[Reading])
+    assert_type(Reading.by_note(None, "a", 7), GetByUnique[Reading])
 
 
 def a_call_gives_what_the_format_takes() -> None:

@@ -272,6 +272,8 @@ class Rewriter:
         """Return the values of an item; those that are only in keys by keys of both versions."""
         changed = self.keys[pair].changed if pair in self.keys else ()
         unread = {key for _, key in entity.only_in_indexes if key in changed}
+        if pair in self.moves:  # its parts are stored, and the key may be a former one
+            unread.update(entity.primary.composed)
         values = entity.values({name: wanted[name] for name in wanted if name not in unread})
         for name, _ in entity.only_in_indexes:
             attribute = entity.attributes[name]
