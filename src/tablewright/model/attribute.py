@@ -344,7 +344,8 @@ class Formatted(Piece[T]):
                 "the value or its order; store the attribute as it is, and use the format in a key"
             )
         if isinstance(piece, RepeatedPiece):
-            name = repr(piece.piece)
+            named = getattr(getattr(piece.piece, "declared", None), "name", "")
+            name = repr(piece.piece) if named else "name"  # in the body, it has no name yet
             raise DeclarationError(
                 f"{how.label.format(f'{name}.again')}: a part is repeated as it is written; write "
                 f"{how.label.format(name)}.again"

@@ -150,7 +150,7 @@ class EntityDeclaration:
             if _optional_in(piece) is not None and (behind or not position):
                 raise DeclarationError(
                     f"{where}: {piece!r} is not the last part behind others; only the end of a "
-                    "key can be left out"
+                    "key can be left out. Declare an entity for each other form of the key"
                 )
             if isinstance(piece, PathDelimiter) and _optional_in(behind[0]) is not None:
                 continue  # it is left out with the part

@@ -68,7 +68,8 @@ class Query(PageQuery[R], Generic[R]):
         if stored in self._key.attributes:
             raise DeclarationError(
                 f"{self._key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
-                "it with eq(), gte(), between() …"
+                "it with eq(), gte(), between() … DynamoDB takes one range of a key, and filters "
+                "by no attribute of it"
             )
         if not self._is_projected(stored):
             raise DeclarationError(
