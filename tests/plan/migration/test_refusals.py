@@ -468,4 +468,5 @@ def test_an_attribute_is_encrypted_by_a_new_one_that_fill_reads() -> None:
     assert len(stored_items) == len(RECORDS)
     assert all(item["z"].keys() == {"B"} for item in stored_items)
     drive(migration("complete", new), engine)
+    assert not any("s" in item for item in items(engine))
     assert db.run(new.entity.primary("t0").or_raise()).hidden == "a"
