@@ -11,11 +11,13 @@ from decimal import Decimal
 from tablewright import Attr, Entity, Table, attr, created_at, key
 from tablewright.formats import (
     Codec,
+    KeyRing,
     binary,
     casefold,
     coded,
     day,
     descending,
+    encrypted,
     epoch_millis,
     epoch_seconds,
     fixed_point,
@@ -35,12 +37,15 @@ from typing_tests.formats import (
     NOW,
     TODAY,
     Address,
+    Box,
     Line,
     Log,
     Long,
     Longest,
+    Reading,
     Reversed,
     Root,
+    Vault,
     Version,
 )
 
@@ -77,6 +82,15 @@ Long.moments("a", TODAY, 1, 4)  # E: the last part of a joined path is a text
 Long.moments("a", TODAY, 1, "d").eq(TODAY, 1, 7)  # E: a joined part is a text
 Longest.by_nine("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, "i")  # E: the ninth part is a number
 Longest.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY, 3, "j", TODAY, "m")  # E: a number
+Box.by_state("ann")  # E: the key of the table is missing
+Box.by_state("ann", 7)  # E: a shelf is a text
+Box.by_state("ann", "S1").eq("new", 7)  # E: the first part of the key of the table is a date
+Box.by_room("A").gte("new")  # E: the day comes before the state
+Reading.primary("a")  # E: an optional part is given as None
+Reading.primary("a", "7")  # E: a channel is a number
+Reading.primary(None, 7)  # E: only the last part is optional
+Reading.primary.within("a").gte("7")  # E: a channel is a number
+Reading.by_day("a").eq(NOW.isoformat())  # E: a day is a date
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts
 check_codec("hex", [7])  # E: not a codec
@@ -129,6 +143,11 @@ class Coded(Entity, table=Log):
     i: Attr[int] = attr(codec=padded(6, 7))  # E: there is no attribute
     j: Attr[datetime] = created_at(codec=HEX)  # E: the codec takes numbers
     k: Attr[datetime] = attr(codec=day())  # E: a day is not the whole moment
+    m: Attr[str] = attr(codec=encrypted())  # E: the secrets are missing
+    n: Attr[str] = attr(codec=encrypted("2026"))  # E: a text has no secrets
+    o: Attr[str] = attr(codec=encrypted(Vault))  # E: a class has no secrets, its objects do
+    p: Attr[str] = attr(codec=encrypted(KeyRing({"2026": "secret"})))  # E: secrets are bytes
+    q: Attr[str] = attr(codec=encrypted)  # E: a function is not a codec
 
 
 class Misspelt(Table, name="misspelt", delimiter=":", escapes=False):  # E: no such option

@@ -31,12 +31,15 @@ from tablewright import (
 )
 from tablewright.formats import (
     Codec,
+    EnvironmentKeys,
+    KeyRing,
     binary,
     casefold,
     coded,
     compressed,
     day,
     descending,
+    encrypted,
     enum_name,
     epoch_millis,
     epoch_seconds,
@@ -47,6 +50,7 @@ from tablewright.formats import (
     json_text,
     lower,
     number,
+    optional,
     padded,
     shard,
     text,
@@ -172,6 +176,47 @@ class Shade(Enum):
     DARK = "d"
 
 
+class Shelf(Table, name="shelves"):
+    by_state = GSI(("owner", "PK"), ("state", "SK"))
+    by_room = GSI("room", ("SK", "state"))
+
+
+class Box(Entity, table=Shelf):
+    """Keys of the table are attributes of the keys of indexes."""
+
+    owner: Attr[str] = attr()
+    shelf: Attr[str] = attr()
+    day: Attr[date] = attr()
+    number: Attr[int] = attr(pad=3)
+    state: Attr[str] = attr(default="new")
+    room: Attr[str] = attr(default="A")
+    primary = key("SHELF" / shelf, "BOX" / day / number)
+    by_state = index(Shelf.by_state, (owner, "SHELF" / shelf), (state, "BOX" / day / number))
+    by_room = index(Shelf.by_room, room, ("BOX" / day / number, state))
+
+
+class Reading(Entity, table=Log):
+    """Its keys may end early."""
+
+    meter: Attr[str] = attr()
+    channel: Attr[int | None] = attr(pad=2, default=None)
+    at: Attr[datetime | None] = attr(default=None)
+    note: Attr[str | None] = attr(default=None)
+    primary = key("METERS" / meter, "CHANNEL" / optional(channel))
+    by_day = index(Log.places, "METER" / meter, "AT" / optional("DAY" / day(at)))
+    by_note = unique("NOTE" / optional(lower(note)), "METER" / meter / optional(channel))
+
+
+class Vault:
+    """Secrets of a key service."""
+
+    def current(self) -> str:
+        return "2026"
+
+    def secret(self, key_id: str) -> bytes:
+        return {"2026": bytes(32)}[key_id]
+
+
 class Stored(Entity, table=Log):
     """Attributes with a codec, which their types follow."""
 
@@ -192,6 +237,9 @@ class Stored(Entity, table=Log):
     tags: Attr[list[str]] = attr(codec=json_text(), default_factory=list)
     note: Attr[str] = attr(codec=compressed(), default="")
     day: Attr[str] = attr(codec=fixed_width(10), default="2026-01-15")
+    secret: Attr[str] = attr(codec=encrypted(KeyRing({"2026": bytes(32)})), default="")
+    secrets: Attr[list[str] | None] = attr(codec=encrypted(Vault()), default=None)
+    former: Attr[int] = attr(codec=encrypted(EnvironmentKeys("LOG_KEYS")), default=0)
     primary = key("Stored" / at, enum_name(shade) / text(is_open) / position)
     by_day = unique("DAY" / fixed_width(day, 10))
 
@@ -236,6 +284,22 @@ def long_keys_are_typed() -> None:
     assert_type(Long.by_all("a", TODAY, 1, "d", TODAY, 2, "g", TODAY), GetByUnique[Long])
     assert_type(Long.by_some("a", TODAY), GetByUnique[Long])
     assert_type(Long.moments("a", TODAY, 1, "d"), Range[Long, date, int, str, date])
+
+
+def keys_of_the_table_are_attributes_of_other_keys() -> None:
+    assert_type(Box.by_state("ann", "S1"), Range[Box, str, date, int])
+    assert_type(Box.by_state("ann", "S1").eq("new", TODAY).gte(7), Query[Box])
+    assert_type(Box.by_room("A"), Range[Box, date, int, str])
+
+
+def optional_parts_take_none() -> None:
+    assert_type(Reading.primary("a", None), Get[Reading])
+    assert_type(Reading.primary("a", 7), Get[Reading])
+    assert_type(Reading.primary.within("a"), Range[Reading, int | None])
+    assert_type(Reading.primary.within("a").eq(None), Range[Reading])
+    assert_type(Reading.primary.within("a").gte(7), Query[Reading])
+    assert_type(Reading.by_day("a").gte(TODAY), Query[Reading])
+    assert_type(Reading.by_note(None, "a", 7), GetByUnique[Reading])
 
 
 def a_call_gives_what_the_format_takes() -> None:

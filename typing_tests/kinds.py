@@ -73,6 +73,7 @@ class Person(Account):
 
 
 class Company(Account):
+    name: Attr[str] = attr(name="company_name")
     owner: Attr[str] = attr()
 
 
@@ -84,6 +85,7 @@ def variants_are_read_through_their_base_and_by_themselves() -> None:
         assert_type(Person.primary("ann"), Get[Person])
         assert_type(Person.by_name("ann"), Range[Person, int])
         assert_type(Company.of_plan("free"), Range[Company, str])
+        assert_type(Company.of_plan("free").filter(Company.name > "a"), Range[Company, str])
         found = db.run(Account.primary("ann"))
         assert isinstance(found, Person)
         assert_type(found.age, int)

@@ -5,7 +5,7 @@ mypy does not check the bound of a type variable of `self`, so some lines are fo
 
 from __future__ import annotations
 
-from tablewright import put, update, upsert
+from tablewright import Attr, attr, put, update, upsert
 from typing_tests.kinds import Account, Company, Draft, Entry, Person, Photo
 
 put(Entry(entry_id="E1"))  # E: it is written once
@@ -26,3 +26,7 @@ Photo.primary.within("ann", "fr", "Paris")  # E: a value is missing
 Photo.primary.within("ann", "fr", 2020, "Paris")  # E: in the wrong order
 Photo.of_year("2020")  # E: a year is a number
 Photo.noted("x").eq("fr", "Paris", "Rue", "5")  # E: a number is a number
+
+
+class Shop(Account):
+    name: Attr[int] = attr(name="shop_name")  # E: the name of the base is a text

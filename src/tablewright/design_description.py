@@ -48,6 +48,11 @@ class PartDescription(_Described, frozen=True):
     #: With {} for the attribute: `day({})`, `padded({}, 6)`.
     format: str = "{}"
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether keys may end before it: `optional({}, '#ITEM#')`."""
+        return self.format.startswith("optional(")
+
 
 class TemplateDescription(_Described, frozen=True):
     """What one key attribute is made of: literals and values."""

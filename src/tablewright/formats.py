@@ -14,8 +14,9 @@ an attribute are stored, and written in keys.
     numbers     padded *  fixed_point *
     texts       lower  upper  casefold  truncated  fixed_width *
     any value   descending  shard  coded (with a codec of your own)  text *  enum_name *
+    the end     optional: the last part of a key, which is left out if it has no value
     types       number *  binary *: a key or an attribute of type N or B
-    codecs      json_text *  compressed *: of attributes only                   * also a codec
+    codecs      json_text *  compressed *  encrypted *: of attributes only      * also a codec
 
 The texts are made in `tablewright.mapping.formats`; this module declares their types for checkers.
 """
@@ -30,19 +31,24 @@ from uuid import UUID
 from tablewright.errors import DeclarationError
 from tablewright.mapping.formats import codecs, moments, numbers, transforms
 from tablewright.mapping.formats.codecs import Codec, SupportsCodec
+from tablewright.mapping.formats.encryption import EnvironmentKeys, KeyProvider, KeyRing
 from tablewright.mapping.formats.moments import Precision, Zone
 from tablewright.mapping.notation import Format
-from tablewright.model.attribute import Formatted, Piece
+from tablewright.model.attribute import Formatted, KeyPath, OptionalPiece, Piece
 
 __all__ = [
     "Codec",
+    "EnvironmentKeys",
     "Format",
+    "KeyProvider",
+    "KeyRing",
     "binary",
     "casefold",
     "coded",
     "compressed",
     "day",
     "descending",
+    "encrypted",
     "enum_name",
     "epoch_millis",
     "epoch_seconds",
@@ -53,6 +59,7 @@ __all__ = [
     "json_text",
     "lower",
     "number",
+    "optional",
     "padded",
     "shard",
     "text",
@@ -203,6 +210,21 @@ def descending(piece: Piece[Any]) -> Formatted[Any]:
     return Formatted(piece, numbers.DESCENDING)
 
 
+@overload
+def optional(part: Formatted[T]) -> OptionalPiece[T]: ...
+@overload
+def optional(part: Piece[T | None]) -> OptionalPiece[T]: ...
+@overload
+def optional(part: KeyPath[T]) -> OptionalPiece[T]: ...
+def optional(part: Any) -> OptionalPiece[Any]:
+    """Leave the last part of a key out, with the text before it, if its attribute is None.
+
+    `"ORDER" / order_id / optional("ITEM" / item_id)` is `ORDER#1` or `ORDER#1#ITEM#2`. A call takes
+    a value or None.
+    """
+    return OptionalPiece(part)
+
+
 def shard(value: Piece[Any], *, of: int) -> Formatted[int]:
     """Write the shard number, from 0 to `of - 1`: the CRC-32 of the text, modulo `of`."""
     if of < 2:
@@ -278,3 +300,12 @@ def json_text() -> Format[Any]:
 def compressed() -> Format[Any]:
     """Store a text, bytes or the JSON of any other value as gzip. No key can contain it."""
     return transforms.COMPRESSED
+
+
+def encrypted(keys: KeyProvider) -> Format[Any]:
+    """Store a text, bytes or the JSON of any other value encrypted (AES-256-GCM).
+
+    `keys` has the secrets: `KeyRing({"2026": secret})`, `EnvironmentKeys("SHOP_KEYS")`, or an
+    object of your own. No key can contain the value, and no condition can compare it.
+    """
+    return transforms.encrypted(keys)

@@ -268,6 +268,24 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
             "class Company(Account):",
         ],
     ),
+    "variants that store the name in their key under different names": (
+        [
+            item(PK=f"ACCOUNT#{name}", SK="ACCOUNT", type=kind, **{stored: name})
+            for name, kind, stored in (
+                ("ann", "User", "username"),
+                ("bob", "User", "username"),
+                ("acme", "Company", "companyName"),
+            )
+        ]
+        + [item(PK="ACCOUNT#acme", SK="REPO#tw", type="Repo")],
+        {},
+        [
+            "class Account(Entity, table=Things, variants=True):",
+            "account_id: Attr[str] = attr()",
+            'account_id: Attr[str] = attr(name="username")',
+            'account_id: Attr[str] = attr(name="companyName")',
+        ],
+    ),
     "variants without attributes of their own": (
         [
             item(PK=f"ACCOUNT#{n}", SK="ACCOUNT", type=kind)

@@ -4,6 +4,7 @@
     ├── DeclarationError                    a declaration is wrong; raised at import
     ├── InvalidValue                        a value does not fit its attribute or key
     ├── UnreadableItem                      a stored item does not fit its entity
+    │   └── DecryptionFailed                a secret is missing or wrong, or the value was moved
     ├── WriteRejected                       a write was rejected and changed nothing
     │   ├── AlreadyExists                   create: the item exists
     │   ├── NotFound                        update, or_raise: the item does not exist
@@ -129,6 +130,18 @@ class UnreadableItem(TablewrightError):
         self.item = item
         self.cursor: str | None = None
         self.results: list[Any] = []
+
+
+class DecryptionFailed(UnreadableItem):
+    """An encrypted value cannot be decrypted.
+
+    `key_id` is the id of the secret that encrypted it, or "" if it is not an encrypted value. The
+    other attributes are those of UnreadableItem.
+    """
+
+    def __init__(self, message: str, *, key_id: str = "", **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.key_id = key_id
 
 
 class WriteRejected(TablewrightError):

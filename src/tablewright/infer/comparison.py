@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
@@ -91,13 +92,19 @@ def _attributes(entity: EntityMap, items: list[Item]) -> Iterator[Disagreement]:
 
 def _keys(own: EntityMap, drafted: EntityMap) -> Iterator[str]:
     ours, theirs = key_forms(own, _all(own)), key_forms(drafted, _all(drafted))
+    optional = {
+        name
+        for key in _all(own)
+        for name, template in key.templates.items()
+        if any(part.can_be_absent for part in template.parts)
+    }
     for name in dict.fromkeys([*ours, *theirs]):
         here, there = ours.get(name), theirs.get(name)
         if here is None:
             yield f"items have {name}, as {_shown(there)}, which is not declared"
         elif there is None:
             yield f"{name} is {_shown(here)}, but items do not have it"
-        elif here != there:
+        elif here != there and not (name in optional and there < here):
             yield f"{name} is {_shown(here)}, where the items give {_shown(there)}"
 
 
@@ -121,22 +128,29 @@ def key_forms(entity: EntityMap, keys: Iterable[KeyMap]) -> dict[str, frozenset[
             templates[name].append(template)
     numbers: dict[str, int] = {}
 
-    def show(name: str, template: Template) -> str:
+    def part(piece: KeyPart) -> str:
+        attribute = entity.attributes[piece.attribute]
+        if attribute.is_key_only:
+            return f"{{{numbers.setdefault(piece.attribute, len(numbers) + 1)}}}"
+        return f"{{{piece.form.replace('{}', attribute.stored)}}}"
+
+    def shown(name: str, template: Template) -> Iterator[str]:
+        """Yield the forms of a key: two, if its last part is optional."""
         if template.natural is not None:
-            return f"{{{name}}}"
+            yield f"{{{name}}}"
+            return
         found = ""
         for piece in template.pieces:
             if isinstance(piece, str):
                 found += piece
-                continue
-            attribute = entity.attributes[piece.attribute]
-            if attribute.is_key_only:
-                found += f"{{{numbers.setdefault(piece.attribute, len(numbers) + 1)}}}"
+            elif piece.inner is None:
+                found += part(piece)
             else:
-                found += f"{{{piece.form.replace('{}', attribute.stored)}}}"
-        return found
+                yield found
+                found += piece.prefix + part(piece.inner)
+        yield found
 
     return {
-        name: frozenset(show(name, template) for template in each)
+        name: frozenset(form for template in each for form in shown(name, template))
         for name, each in templates.items()
     }

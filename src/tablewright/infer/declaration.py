@@ -32,6 +32,8 @@ class InferredAttribute(Struct, eq=False):
     #: The index that an item without its value is not in.
     index: str = ""
     name: str = ""
+    #: Of an attribute that is only in keys: whether each variant also stores it, under some name.
+    is_in_variants: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -116,6 +118,8 @@ class InferredVariant(Struct, eq=False):
     type_name: str
     attributes: list[InferredAttribute]
     name: str = ""
+    #: The stored names of attributes of the base.
+    stored_names: list[tuple[InferredAttribute, str]] = []
 
 
 class InferredEntity(Struct, eq=False):

@@ -142,6 +142,26 @@ def _split_variants(entity: InferredEntity, kind: ItemClass) -> None:
             attribute.is_optional = any("NULL" in value for value in found)
         entity.attributes = [each for each in entity.attributes if each not in own]
         entity.variants.append(InferredVariant(str(variant.type_name), own))
+    _name_in_variants(entity, kind)
+
+
+def _name_in_variants(entity: InferredEntity, kind: ItemClass) -> None:
+    """Find parts of the shared key that each variant stores under a name of its own."""
+    for part in (part for path in entity.paths for part in path.parts):
+        shared, start = part.attribute, 0
+        if not shared.is_key_only or shared.is_in_variants or part.spelling != KeySpelling(STR):
+            continue
+        found: list[InferredAttribute] = []
+        for variant, items in zip(entity.variants, kind.variants, strict=True):
+            numbers = range(start, start + len(items.items))
+            start = numbers.stop
+            texts = {n: shared.values.get(n) for n in numbers}
+            found += [each for each in variant.attributes if each.values == texts][:1]
+        if entity.variants and len(found) == len(entity.variants):
+            shared.is_in_variants = True
+            for variant, own in zip(entity.variants, found, strict=True):
+                variant.attributes.remove(own)
+                variant.stored_names.append((shared, own.stored))
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:

@@ -204,6 +204,10 @@ class _ClassWriter:
     def _variant(self, variant: InferredVariant, entity: InferredEntity) -> str:
         options = keywords({"type_name": (variant.type_name, variant.name)})
         lines = [wrap_call(f"class {variant.name}", [entity.name, *options], end=":")]
+        for attribute, stored in variant.stored_names:
+            arguments, function = keywords({"name": (stored, "")}), self._use("attr")
+            start = f"{attribute.name}: Attr[{attribute.kind.source}] = {function}"
+            lines.append(wrap_call(start, arguments, "    "))
         lines += map(self._attribute, sorted(variant.attributes, key=lambda each: each.name))
         return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])])
 
@@ -211,7 +215,10 @@ class _ClassWriter:
         kind = attribute.kind.source
         stored = attribute.name if attribute.is_key_only else attribute.stored
         arguments = keywords(
-            {"key_only": (attribute.is_key_only, False), "name": (stored, attribute.name)}
+            {
+                "key_only": (attribute.is_key_only and not attribute.is_in_variants, False),
+                "name": (stored, attribute.name),
+            }
         )
         if attribute.is_optional:
             kind = kind if kind == "Any" else f"{kind} | None"

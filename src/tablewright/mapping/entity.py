@@ -13,7 +13,7 @@ from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import ValidationError, defstruct, to_builtins
 from msgspec.json import Decoder
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
 
 Values: TypeAlias = dict[str, Any]
+#: An item, or the fields of one.
+Fields = TypeVar("Fields", bound=Mapping[str, Any])
 
 #: The time of creation or of the last write, for an item without a timestamp.
 UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -92,6 +94,12 @@ class EntityMap:
             for each in attributes.values()
         )
         stored = [each for each in attributes.values() if not each.is_key_only]
+        self._ciphers = [
+            (each.stored, each.converter.cipher)
+            for each in attributes.values()
+            if each.converter.cipher is not None
+        ]
+        self.has_encrypted = bool(self._ciphers)
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, self.index_keys, self._key_only)
         #: The type attribute of its items; empty if the table has none.
@@ -292,11 +300,15 @@ class EntityMap:
         different = self._stored_key.check(entity.__dict__, stored, self._compose)
         if different is not None:
             _keep(entity, "_stored_key", different)
+        if self._ciphers:
+            stored = self.opened(stored)
+            fields = tuple(stored[name] for name in self._fields)
         self.tracking.keep_fields(entity, fields[len(self._stored_key.names) :])
         return entity
 
     def _build(self, stored: Mapping[str, Value | None]) -> Any:
         """Return the entity of an item without checking its key."""
+        stored = self.opened(stored)
         entity: Any = _new(self.type)
         values = entity.__dict__
         in_keys: Values | None = None
@@ -314,6 +326,17 @@ class EntityMap:
             else:
                 values[name] = self.value_if_absent(name)
         return entity
+
+    def opened(self, item: Fields) -> Fields:
+        """Return an item with its encrypted values decrypted; raise DecryptionFailed."""
+        if not self._ciphers:
+            return item
+        opened: Any = dict(item)
+        key = self.table.key(opened)
+        for name, cipher in self._ciphers:
+            if opened.get(name) is not None:
+                opened[name] = cipher.open(opened[name], key)
+        return opened  # type: ignore[no-any-return]
 
     def key_sources(self, name: str) -> list[str]:
         """Return the key attributes that contain the value of an attribute."""

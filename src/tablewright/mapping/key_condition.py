@@ -111,8 +111,12 @@ def compare_text(
     *,
     following: str | None,
     is_exclusive: bool,
+    may_end: bool = False,
 ) -> SortCondition:
-    """Return the condition on a composed sort key; `following` is the text that ends the part."""
+    """Return the condition on a composed sort key; `following` is the text that ends the part.
+
+    With `may_end`, the key may also end behind the part.
+    """
     if comparison == "begins_with":
         return SortCondition(attribute, "begins_with", (_text(bounds[0]),))
     # A key `bound#…` equals the bound in this part; `bound$` sorts after all such keys.
@@ -127,6 +131,7 @@ def compare_text(
     if is_exclusive or not prefix:
         return SortCondition(attribute, comparison, (_text(bound),))
     # BETWEEN includes both of its limits.
-    excluded = _text(bound) if following is None and comparison in (">", "<") else None
+    is_reached = comparison in (">", "<") if following is None else comparison == "<" and may_end
+    excluded = _text(bound) if is_reached else None
     limits = (bound, after(prefix)) if comparison in (">", ">=") else (prefix, bound)
     return SortCondition(attribute, "between", tuple(map(_text, limits)), excluded)

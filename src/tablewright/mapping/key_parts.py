@@ -31,6 +31,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
+    EMPTY,
     NOTHING,
     Chars,
     Choice,
@@ -176,6 +177,15 @@ class KeyPart(Struct, frozen=True):
     is_escaped: bool = False
     #: How a value is shown, with {} for it: `day({})`.
     shown: str = "{}"
+    #: Of an optional part, the text before its value, `#ITEM#`: without a value, it has no text.
+    prefix: str = ""
+    #: The part that it is with a value.
+    inner: KeyPart | None = None
+
+    @property
+    def can_be_absent(self) -> bool:
+        """Whether it is an optional part, the last one of its key."""
+        return self.inner is not None
 
     def text_or_symbol(self, value: Any) -> str:
         """Return the text of an argument; a SymbolicText for a symbol."""
@@ -232,6 +242,12 @@ class KeyPart(Struct, frozen=True):
         below = "".join(map(chr, range(ord(following[0]))))
         return not may_contain(self.language, below)
 
+    def language_or(self, other: Language) -> Language:
+        """Return its texts and those of another language, each with what is before a value."""
+        if not self.can_be_absent:
+            return Choice((self.language, other))
+        return Choice((self.language, sequence(literal(self.prefix), other)))
+
     def explains(self, text: str, value: Any) -> bool:
         """Return whether a stored text is a spelling of an attribute's value."""
         canonical = self.attribute_text(value)
@@ -283,6 +299,38 @@ def make_part(
         form,
         is_escaped,
         shown,
+    )
+
+
+def optional_part(inner: KeyPart, prefix: str) -> KeyPart:
+    """Return a part that has no text without a value, and else begins with a prefix."""
+    derive = inner.notation.derive
+
+    def text(value: Any) -> str:
+        if value is None:
+            return ""
+        try:
+            return prefix + inner.text(value)
+        except UnknownValue as unknown:
+            raise UnknownValue(_formatted(unknown.expression, "optional({})")) from None
+
+    notation = replace(
+        inner.notation,
+        derive=None if derive is None else lambda value: None if value is None else derive(value),
+        is_optional=False,
+        can_be_none=False,
+    )
+    return replace(
+        inner,
+        label=f"optional({inner.label})",
+        notation=notation,
+        text=text,
+        read=lambda text: inner.read(text[len(prefix) :]) if text else None,
+        language=Choice((EMPTY, sequence(literal(prefix), inner.language))),
+        form=f"optional({inner.form}, {prefix!r})",
+        shown=f"optional({inner.shown})",
+        prefix=prefix,
+        inner=inner,
     )
 
 

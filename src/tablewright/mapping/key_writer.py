@@ -117,7 +117,7 @@ class _Source:
         if key.when is not None:
             yield f"{self._named('when', key.when.holds)}(values)"
         parts = [part for template in key.templates.values() for part in template.parts]
-        for name in dict.fromkeys(part.attribute for part in parts):
+        for name in dict.fromkeys(part.attribute for part in parts if not part.can_be_absent):
             if name not in self._known:
                 yield f"{self._variable(name)} is not None"
         for part in parts:

@@ -23,7 +23,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.key_condition import (
     FLIPPED,
     Comparison,
@@ -33,6 +33,7 @@ from tablewright.mapping.key_condition import (
     compare_value,
 )
 from tablewright.mapping.key_parts import KeyPart
+from tablewright.mapping.language import width_of
 from tablewright.mapping.table_settings import Provisioned
 from tablewright.mapping.template import (
     Composer,
@@ -60,6 +61,8 @@ class NextPart(Struct, frozen=True):
     following: str | None
     #: Whether the keys sort as the values of the part do.
     is_in_order: bool
+    #: Whether a key can end behind the part, because an optional part follows.
+    may_end: bool = False
 
 
 class _Binding(Struct, frozen=True):
@@ -133,9 +136,9 @@ class KeyMap:
         #: How many of the parameters are in the partition key.
         self.partition_arity = len({slot for each in partition.values() for slot in each.slots})
         parts = [part for template in self.templates.values() for part in template.parts]
-        self._required = tuple(part.attribute for part in parts)
+        self._required = tuple(part.attribute for part in parts if not part.can_be_absent)
         #: The attributes of the entity that the key depends on.
-        self.depends_on = frozenset(self._required) | (
+        self.depends_on = frozenset(part.attribute for part in parts) | (
             when.attributes if when is not None else frozenset()
         )
         #: Parts that can be None although their attribute is not.
@@ -180,6 +183,7 @@ class KeyMap:
                         prefix=Composer(template, position),
                         following=following,
                         is_in_order=not following or piece.sorts_before(following),
+                        may_end=_is_optional(template.pieces[position + 1 : position + 2]),
                     )
                     bindings.append(_Binding(self._encoders[:number], found))
                     bound += 1
@@ -290,6 +294,8 @@ class KeyMap:
             return False
         if not following.template.is_text:
             return following.part.is_ordered or comparison == "="
+        if following.may_end and comparison == "=":
+            return False  # keys with and without the optional part are not in one range
         if comparison == "begins_with":
             return following.part.is_free_text
         return following.part.is_ordered and following.is_in_order
@@ -323,20 +329,41 @@ class KeyMap:
         if comparison is None:
             if not prefix or unbounded:
                 return KeyCondition(equal)
+            if part.can_be_absent:
+                self._check_end(following)
             return KeyCondition(equal, SortCondition(attribute, "begins_with", ({"S": prefix},)))
+        texts = [prefix + part.text_or_symbol(operand) for operand in operands]
+        if part.can_be_absent:
+            if None in operands:
+                raise InvalidValue(
+                    f"{self.name}: {part.label} cannot be compared with None; eq(None) selects the "
+                    "keys without it"
+                )
+            prefix, unbounded = prefix + part.prefix, False
         if part.is_descending and comparison != "begins_with":
-            comparison, operands = FLIPPED.get(comparison, comparison), operands[::-1]
+            comparison, texts = FLIPPED.get(comparison, comparison), texts[::-1]
         return KeyCondition(
             equal,
             compare_text(
                 attribute,
                 prefix,
                 comparison,
-                [prefix + part.text_or_symbol(operand) for operand in operands],
+                texts,
                 following=following.following,
                 is_exclusive=unbounded,
+                may_end=following.may_end,
             ),
         )
+
+    def _check_end(self, following: NextPart) -> None:
+        """Raise DeclarationError if a prefix does not show where the part before it ends."""
+        before = following.template.pieces[following.position - 1]
+        if isinstance(before, KeyPart) and width_of(before.language) is None:
+            raise DeclarationError(
+                f"{self.name}: {before.label} has no fixed width, and keys end there without "
+                f"{following.part.label}, so a range of keys would contain other ones, too; give "
+                f"it a fixed width, or say the value of {following.part.label}, which can be None"
+            )
 
     # -- from the values of an entity --------------------------------------------------------
 
@@ -421,6 +448,12 @@ def _following(sort: Template, position: int) -> str | None:
     if position + 1 == len(sort.pieces):
         return None
     piece, delimiter = sort.pieces[position + 1], sort.delimiter.text
-    if not isinstance(piece, str):
-        return ""
+    if isinstance(piece, KeyPart):
+        if not piece.can_be_absent:
+            return ""
+        piece = piece.prefix
     return delimiter if piece.startswith(delimiter) else piece[0]
+
+
+def _is_optional(pieces: Sequence[str | KeyPart]) -> bool:
+    return any(isinstance(piece, KeyPart) and piece.can_be_absent for piece in pieces)

@@ -385,6 +385,8 @@ class Transform(Struct, frozen=True):
     decode: Callable[[bytes], bytes]
     #: Whether a text is stored as it is, before it is transformed; else as JSON.
     keeps_text: bool = True
+    #: Where the secrets come from, if it encrypts: then `encode` and `decode` change nothing.
+    keys: Any = None
 
 
 def require_kind(notation: Notation, *kinds: type) -> None:

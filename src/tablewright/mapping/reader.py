@@ -150,7 +150,7 @@ class _Source:
     @property
     def is_possible(self) -> bool:
         """Whether items store every attribute, and those of the key are never None."""
-        if any(each.is_key_only for each in self._attributes):
+        if any(each.is_key_only or each.converter.cipher for each in self._attributes):
             return False
         return not any(
             part.notation.is_optional
@@ -295,7 +295,9 @@ class _Source:
                 present = [
                     f"v{n} is not None"
                     for n in dict.fromkeys(
-                        self._position[part.attribute] for part in template.parts
+                        self._position[part.attribute]
+                        for part in template.parts
+                        if not part.can_be_absent
                     )
                     if self._attributes[n].may_be_absent
                 ]

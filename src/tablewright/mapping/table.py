@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
-from tablewright.errors import DeclarationError, TablewrightError, UnreadableItem
+from tablewright.errors import (
+    DeclarationError,
+    DecryptionFailed,
+    TablewrightError,
+    UnreadableItem,
+)
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import (
@@ -54,6 +59,8 @@ class TableMap:
         #: Whether a tenant's query of a key can be filtered by the partition key; for estimates.
         self.filters_for_tenants: Callable[[KeyMap], bool] = lambda _: False
         self.entities: list[EntityMap] = []
+        #: Whether an entity has encrypted attributes.
+        self.has_encrypted = False
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
         #: The type of every key attribute that the entities declared so far have.
@@ -100,6 +107,7 @@ class TableMap:
                     self._refuse_collision(key, theirs)
         self.key_types = key_types
         self.entities.append(entity)
+        self.has_encrypted = self.has_encrypted or entity.has_encrypted
         self.type_names.update(types)
         self._by_type[entity.type_name] = entity
         if entity.base is None:
@@ -223,13 +231,16 @@ class TableMap:
     ) -> UnreadableItem:
         """Return the error for an item that cannot be read; it names the item."""
         reason = str(problem)
-        return UnreadableItem(
-            f"{reason} (the item with {self.show_key(item)})",
-            reason=reason,
-            where=problem.where if isinstance(problem, UnreadableItem) else "",
-            key={name: item[name] for name in self._key_names(item)},
-            item=dict(item),
-        )
+        message = f"{reason} (the item with {self.show_key(item)})"
+        facts: dict[str, Any] = {
+            "reason": reason,
+            "where": problem.where if isinstance(problem, UnreadableItem) else "",
+            "key": {name: item[name] for name in self._key_names(item)},
+            "item": dict(item),
+        }
+        if isinstance(problem, DecryptionFailed):
+            return DecryptionFailed(message, key_id=problem.key_id, **facts)
+        return UnreadableItem(message, **facts)
 
     def _key_names(self, item: Mapping[str, Value]) -> list[str]:
         return [name for name in self.attributes if name is not None and name in item]

@@ -28,7 +28,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.mapping.key_parts import Delimiter, KeyPart
 from tablewright.mapping.language import (
     ANY_CHARACTER,
-    Choice,
+    NOTHING,
     Language,
     Repeat,
     intersects,
@@ -95,8 +95,7 @@ class Template(Struct, frozen=True):
     def show(self, name: str = "{}") -> str:
         """Return the template as documents write it: `ORDER#{created_at}#{order_id}`."""
         return "".join(
-            piece if isinstance(piece, str) else f"{{{name.format(piece.label)}}}"
-            for piece in self.pieces
+            piece if isinstance(piece, str) else _shown(piece, name) for piece in self.pieces
         )
 
     def symbolic(self) -> SymbolicText:
@@ -110,6 +109,8 @@ class Template(Struct, frozen=True):
         for part, following in zip(self.pieces, self.pieces[1:], strict=False):
             if isinstance(part, str) or width_of(part.language) is not None:
                 continue
+            if isinstance(following, KeyPart) and following.can_be_absent:
+                following = following.prefix  # what follows, if anything does
             longer = _continuations(part)
             if longer is not None and not any(
                 isinstance(following, KeyPart) or following[0] == text[0] for text in longer
@@ -127,6 +128,13 @@ class Template(Struct, frozen=True):
                     f"{where}: {part.label} can contain {following[0]!r}, and the next literal, "
                     f"{following!r}, begins with it, so a key cannot be read; write / between them"
                 )
+
+
+def _shown(part: KeyPart, name: str) -> str:
+    """Return a part as documents write it; an optional one is in brackets."""
+    if part.inner is not None:
+        return f"[{part.prefix}{{{name.format(part.inner.label)}}}]"
+    return f"{{{name.format(part.label)}}}"
 
 
 def _continuations(part: KeyPart) -> list[str] | None:
@@ -191,11 +199,11 @@ class Parser:
     @cached_property
     def _pattern(self) -> str:
         anything = self.template.delimiter.language(Repeat(ANY_CHARACTER, 1, None))
-        others = (anything,) * self._any_spelling
+        other = anything if self._any_spelling else NOTHING
         return "".join(
             re.escape(piece)
             if isinstance(piece, str)
-            else f"({to_regex(Choice((piece.language, *others)))})"
+            else f"({to_regex(piece.language_or(other))})"
             for piece in self.template.pieces
         )
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, get_origin
 import msgspec
 
 from tablewright.mapping.converters import Converter
+from tablewright.mapping.formats.encryption import Unsealed
 from tablewright.values import Item, Value
 
 if TYPE_CHECKING:
@@ -29,8 +30,22 @@ if TYPE_CHECKING:
 NEW: Final = None
 
 _set = object.__setattr__
-pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder().decode
+
+#: The extension of MessagePack that holds the content of an encrypted value.
+_UNSEALED = 1
+
+
+def _extension(value: Any) -> msgspec.msgpack.Ext:
+    assert isinstance(value, Unsealed)
+    return msgspec.msgpack.Ext(_UNSEALED, value.content)
+
+
+def _from_extension(code: int, data: memoryview) -> Unsealed:
+    return Unsealed(bytes(data))
+
+
+pack = msgspec.msgpack.Encoder(enc_hook=_extension).encode
+_unpack = msgspec.msgpack.Decoder(ext_hook=_from_extension).decode
 
 
 class Tracking:

@@ -107,6 +107,8 @@ class Piece(_Joined, Generic[T]):
         @overload
         def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
         @overload
+        def __truediv__(self, behind: OptionalPiece[U]) -> KeyPath[T, U | None]: ...
+        @overload
         def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
         @overload
         def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
@@ -132,10 +134,40 @@ class Piece(_Joined, Generic[T]):
         return RepeatedPiece(self)
 
 
+class OptionalPiece(_Joined, Generic[T]):
+    """The last part of a key, which is left out with the text before it if there is no value."""
+
+    def __init__(self, path: Any) -> None:
+        *before, piece = path.pieces if isinstance(path, KeyPath) else (path,)
+        if not isinstance(piece, Piece) or any(
+            not isinstance(each, str | PathDelimiter) for each in before
+        ):
+            raise DeclarationError(
+                f"optional({path!r}) takes an attribute, or literals and an attribute: "
+                'optional("ITEM" / item_id)'
+            )
+        self.before = tuple(before)
+        self.piece = piece
+
+    def __repr__(self) -> str:
+        return f"optional({self.piece!r})"
+
+    @property
+    def again(self) -> RepeatedPiece:
+        """The same part again in one key; calls still take it once."""
+        return RepeatedPiece(self)
+
+    if TYPE_CHECKING:
+
+        def __rtruediv__(self, before: str) -> KeyPath[T | None]: ...
+
+        __radd__ = __rtruediv__
+
+
 class RepeatedPiece(_Joined):
     """A piece that the key contains already: it repeats its value."""
 
-    def __init__(self, piece: Piece[Any]) -> None:
+    def __init__(self, piece: Piece[Any] | OptionalPiece[Any]) -> None:
         self.piece = piece
 
     if TYPE_CHECKING:
@@ -164,6 +196,8 @@ class KeyPath(_Joined, Generic[*Ts]):
         def __rtruediv__(self, before: str) -> KeyPath[*Ts]: ...
         @overload
         def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
+        @overload
+        def __truediv__(self, behind: OptionalPiece[U]) -> KeyPath[*Ts, U | None]: ...
         @overload
         def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
         @overload
@@ -228,6 +262,12 @@ class Attr(Piece[T], Comparable[Any, T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    @property
+    def is_only_a_name(self) -> bool:
+        """Whether it declares nothing but a stored name, and a description."""
+        plain = vars(Attr(name=self.stored, doc=self.doc)) | {"name": self.name, "declared": self}
+        return vars(self) == plain
+
     if TYPE_CHECKING:
         # At run time, the class has references and an instance its values in __dict__, so that
         # reading a value needs no descriptor call.
@@ -271,8 +311,10 @@ class Reference(Ref[E, T], Piece[T]):
 
     __slots__ = ("declared",)
 
-    def __init__(self, where: str, attribute: AttributeMap, declared: Attr[Any]) -> None:
-        super().__init__(where, attribute)
+    def __init__(
+        self, where: str, attribute: AttributeMap, declared: Attr[Any], path: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(where, attribute, path)
         self.declared = declared
 
     def _enter(self, value: Any) -> Any:
@@ -302,7 +344,8 @@ class Formatted(Piece[T]):
                 "the value or its order; store the attribute as it is, and use the format in a key"
             )
         if isinstance(piece, RepeatedPiece):
-            name = repr(piece.piece)
+            named = getattr(getattr(piece.piece, "declared", None), "name", "")
+            name = repr(piece.piece) if named else "name"  # in the body, it has no name yet
             raise DeclarationError(
                 f"{how.label.format(f'{name}.again')}: a part is repeated as it is written; write "
                 f"{how.label.format(name)}.again"

@@ -167,19 +167,45 @@ class BoundIndex(_Partitioned[E, P_co, S_co]):
         self: BoundIndex[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us
     ) -> Range[E, *Ts]: ...
     @overload
-    def __call__(self: BoundIndex[E, tuple[Piece[A]], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
-    @overload
     def __call__(
-        self: BoundIndex[E, tuple[Piece[A], Piece[B]], KeyPath[*Ts]], *values: *tuple[A, B]
+        self: BoundIndex[E, tuple[Piece[A] | KeyPath[A]], KeyPath[*Ts]], a: A, /
     ) -> Range[E, *Ts]: ...
     @overload
     def __call__(
-        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C]], KeyPath[*Ts]],
+        self: BoundIndex[E, tuple[Piece[A] | KeyPath[A], Piece[B] | KeyPath[B]], KeyPath[*Ts]],
+        *values: *tuple[A, B],
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[E, tuple[Piece[A] | KeyPath[A], KeyPath[B, C]], KeyPath[*Ts]],
         *values: *tuple[A, B, C],
     ) -> Range[E, *Ts]: ...
     @overload
     def __call__(
-        self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C], Piece[D]], KeyPath[*Ts]],
+        self: BoundIndex[E, tuple[KeyPath[A, B], Piece[C] | KeyPath[C]], KeyPath[*Ts]],
+        *values: *tuple[A, B, C],
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[
+            E,
+            tuple[Piece[A] | KeyPath[A], Piece[B] | KeyPath[B], Piece[C] | KeyPath[C]],
+            KeyPath[*Ts],
+        ],
+        *values: *tuple[A, B, C],
+    ) -> Range[E, *Ts]: ...
+    @overload
+    def __call__(
+        self: BoundIndex[
+            E,
+            tuple[
+                Piece[A] | KeyPath[A],
+                Piece[B] | KeyPath[B],
+                Piece[C] | KeyPath[C],
+                Piece[D] | KeyPath[D],
+            ],
+            KeyPath[*Ts],
+        ],
         *values: *tuple[A, B, C, D],
     ) -> Range[E, *Ts]: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Us

@@ -16,10 +16,10 @@ from tablewright.mapping.attributes import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
-from tablewright.mapping.template import Template
-from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
-from tablewright.model.declaration import EntityDeclaration, former_names
-from tablewright.model.exclusion import exclude_each_other
+from tablewright.model.attribute import KeyPath, OptionalPiece, Piece, RepeatedPiece
+from tablewright.model.attribute_map import former_names
+from tablewright.model.declaration import EntityDeclaration
+from tablewright.model.exclusion import refuse_shared_attributes
 from tablewright.model.key import RECORDED, History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
 
@@ -41,7 +41,7 @@ def compile_entity(
     indexes = tuple(
         _index(declared, name, value, primary) for name, value in declared.members_of(IndexPlace)
     )
-    _refuse_shared_attributes(declared, primary, indexes)
+    refuse_shared_attributes(declared, primary, indexes)
     uniques = tuple(
         _unique(declared, name, value, primary) for name, value in declared.members_of(Unique)
     )
@@ -133,7 +133,8 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
                 f"{primary.name}: {part.label} can be None, and a primary key needs every part; "
                 "annotate it without None"
             )
-    for attribute in primary.depends_on:
+    needed = {part.attribute for part in primary.parameters if not part.can_be_absent}
+    for attribute in sorted(needed):
         if declared.maps[attribute].converter.optional:
             raise DeclarationError(
                 f"{primary.name}: {attribute!r} is optional, but a primary key needs every part; "
@@ -230,96 +231,6 @@ def _type_name(declared: EntityDeclaration) -> str:
     return str(vars(declared.owner).get("__type_name__", declared.name))
 
 
-def _refuse_shared_attributes(
-    declared: EntityDeclaration, primary: KeyMap, indexes: tuple[KeyMap, ...]
-) -> None:
-    """Raise DeclarationError for two places that write different values to one attribute."""
-    for position, key in enumerate(indexes):
-        for other in indexes[:position]:
-            shared = [name for name in key.composed if name in other.composed]
-            if not shared:
-                continue
-            if key.index != other.index:
-                for name in shared:
-                    _check_same_template(name, key, other)
-                _check_own_attribute(key, other)
-                _check_own_attribute(other, key)
-                continue
-            if not exclude_each_other(key, other, declared.maps):
-                raise DeclarationError(
-                    f"{key.name} and {other.name} can both apply to one item, which has one place "
-                    "in an index; give them conditions that exclude each other: when=…"
-                )
-            _check_distinguishable(declared, primary, key, other)
-
-
-def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if two indexes compose one attribute in different ways."""
-    one, two = key.templates[name], other.templates[name]
-    if _identity(one) != _identity(two):
-        raise DeclarationError(
-            f"{key.name}: {name!r} is {one.show()} here and {two.show()} in {other.name}, and an "
-            "item has it once; write the same path, or use another attribute for one of the indexes"
-        )
-
-
-def _identity(template: Template) -> tuple[Any, ...]:
-    """Return a value that is equal for templates that always compose the same text."""
-    codecs = [part.notation.codec for part in template.parts]
-    states = [(type(each), getattr(each, "__dict__", each)) for each in codecs]
-    return template.show(), template.delimiter, template.tag, states
-
-
-def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if another index writes a key even if its `when=` is false."""
-    if key.when is None or set(key.composed) - set(other.composed):
-        return
-    if repr(key.when) != repr(other.when):
-        raise DeclarationError(
-            f"{key.name}: all its key attributes are also those of {other.name}, so when= cannot "
-            "keep the item out of the index; write the same when= there, or use another attribute"
-        )
-
-
-def _check_distinguishable(
-    declared: EntityDeclaration, primary: KeyMap, key: KeyMap, other: KeyMap
-) -> None:
-    """Raise DeclarationError if an item's key does not show which of two places it is in.
-
-    A query of one place must leave out the items of the other, and a value that only one place
-    contains must be parsed from the right key.
-    """
-    index = key.index
-    assert index is not None
-    if not key.can_equal(key.attributes, other.templates):
-        return
-    for name in sorted((key.depends_on ^ other.depends_on) - primary.depends_on):
-        if declared.maps[name].is_key_only:
-            raise DeclarationError(
-                f"{key.name} and {other.name} can have the same key in {index.name}, so it does "
-                f"not say whether it contains {name!r}, which is key_only; begin each sort key "
-                "with its own literal, or store the attribute"
-            )
-    if index.projection == "ALL":
-        return
-    held = {*declared.table.attributes, *index.attributes}.union(
-        () if index.projection == "KEYS_ONLY" else index.projection
-    )
-    in_key = {part.attribute for part in primary.parameters if part.notation.derive is None}
-    needed = [declared.maps[name] for name in sorted(key.depends_on | other.depends_on)]
-    missing = [
-        each.stored
-        for each in needed
-        if each.stored not in held and each.name not in in_key and not each.is_key_only
-    ]
-    if missing:
-        raise DeclarationError(
-            f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
-            f"contain {', '.join(missing)}, so a query cannot tell them apart; add it to the "
-            "projection of the index, or begin each sort key with its own literal"
-        )
-
-
 def _unique(
     declared: EntityDeclaration, name: str, value: Unique[Any, Any], primary: KeyMap
 ) -> UniqueMap:
@@ -327,7 +238,7 @@ def _unique(
     if sort is None and declared.table.attributes[1] is not None:
         sort = KeyPath(
             tuple(
-                RepeatedPiece(piece) if isinstance(piece, Piece) else piece
+                RepeatedPiece(piece) if isinstance(piece, Piece | OptionalPiece) else piece
                 for piece in value.partition.pieces
             )
         )
@@ -347,12 +258,18 @@ def _unique(
                 f"{key.name}: keep={kept!r} is not an attribute of {declared.name}"
                 f"{did_you_mean(kept, declared.maps)}"
             )
+        if declared.maps[kept].converter.cipher is not None:
+            raise DeclarationError(
+                f"{key.name}: keep={kept!r} is encrypted for its item, and a sentinel is another "
+                "one; leave it out"
+            )
     # The sentinel expires with its entity, and so releases the value.
     names |= {kept: None for kept, each in declared.maps.items() if each.role == "ttl"}
-    keeps = tuple(declared.maps[kept] for kept in names)
     holder = declared
     if declared.base is not None and name in declared.base.members:
         holder = declared.base  # variants share the values of their base
+    maps = declared.maps | holder.maps  # a variant may store an attribute under another name
+    keeps = tuple(maps[kept] for kept in names)
     named = tuple(each for each in keeps if each.name in primary.depends_on)
     owned_by = named if len(named) == len(primary.depends_on) else keeps
     return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}", owned_by)
@@ -398,6 +315,16 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
                 f"{where}: {event.name}.{attribute.name} gets no value: it is neither named in "
                 f"history(…) nor an attribute of {declared.name}, nor does its name say what it "
                 f"records ({', '.join(RECORDED)}, each with the type of the recorded value)"
+            )
+    for attribute in event.attributes.values():
+        source = sources.get(attribute.name, "")
+        copied = declared.maps.get(name if source in (":old", ":new") else source)
+        if copied is None or copied.converter.cipher is None:
+            continue
+        if attribute.converter.cipher is None:
+            raise DeclarationError(
+                f"{where}: {event.name}.{attribute.name} would store the encrypted {copied.name} "
+                "as it is; declare it with codec=encrypted(…), too, or leave it out"
             )
     constant = primary.depends_on - {name}
     if all(sources.get(each) in constant for each in event.primary.depends_on):
@@ -471,6 +398,7 @@ def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str)
         can_be_missing = any(
             part.notation.is_optional or entity.attributes[part.attribute].converter.optional
             for part in place.parameters
+            if not part.can_be_absent
         )
         if place.when is None and not can_be_missing:
             return

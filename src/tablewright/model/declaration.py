@@ -6,38 +6,32 @@ raise DeclarationError when the class is defined.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from decimal import Decimal
-from functools import partial
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator
-from pydantic.fields import FieldInfo
 
-from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
+from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.attributes import AttributeMap
-from tablewright.mapping.converters import Converter, converter
-from tablewright.mapping.formats.attributes import codec_of, coded_converter
-from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part
+from tablewright.mapping.converters import Converter
+from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part, optional_part
 from tablewright.mapping.keys import IndexMap, KeyMap
-from tablewright.mapping.pydantic_bridge import constraint_check, is_positive, member_check
+from tablewright.mapping.pydantic_bridge import is_positive
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
-from tablewright.mapping.transitions import Transitions, read_transitions
 from tablewright.model.attribute import (
-    MISSING,
     Attr,
     KeyPath,
+    OptionalPiece,
     PathDelimiter,
     Reference,
     RepeatedPiece,
 )
+from tablewright.model.attribute_map import attribute_map
 from tablewright.model.body import MEMBERS, BodyAttribute
-from tablewright.model.validation import attribute_check, check_fields, decorators_of, strict
-from tablewright.values import Value
+from tablewright.model.key import PrimaryKey
+from tablewright.model.validation import check_fields, decorators_of, strict
 
 M = TypeVar("M")
 
@@ -83,80 +77,52 @@ class EntityDeclaration:
     def _refuse_overriding(self, base: EntityDeclaration) -> None:
         """Raise DeclarationError if a variant redeclares a name of its base."""
         for name in {**vars(self.owner), **self.owner.__annotations__}:
-            if name in base.attributes or name in base.members:
+            if name in base.members or (name in base.attributes and not self._renames(base, name)):
                 raise DeclarationError(
                     f"{self.name}.{name}: {base.name} declares it already, for all of its "
-                    "variants; choose another name"
+                    "variants; choose another name. Only the stored name of an attribute of the "
+                    f"primary key can be another one: {name}: Attr[…] = attr(name=…)"
                 )
+
+    def _renames(self, base: EntityDeclaration, name: str) -> bool:
+        """Return whether a variant stores a part of the shared key under another name."""
+        again, shared = vars(self.owner).get(name), base.maps[name]
+        if not isinstance(again, Attr) or again.stored is None or shared.is_key_only:
+            return False
+        (primary,) = (each for _, each in base.members_of(PrimaryKey))
+        parts = [*primary.partition.pieces, *(primary.sort.pieces if primary.sort else ())]
+        in_key = any(getattr(part, "declared", None) is base.attributes[name] for part in parts)
+        return in_key and shared.stored not in self.table.attributes and again.is_only_a_name
 
     def _add_attribute(self, name: str, declared: Attr[Any], kind: Any) -> None:
         where = f"{self.name}.{name}"
-        stored = declared.stored or name
-        if declared.key_only and declared.stored is not None:
-            raise DeclarationError(
-                f"{where}: attr(name=…, key_only=True): an attribute that is only in keys has no "
-                "name in the item; leave name= out"
-            )
+        base, stored = self.base, declared.stored or name
+        if base is not None and name in base.attributes:
+            if kind != base.kinds[name]:
+                raise DeclarationError(
+                    f"{where}: it has another type than {base.name}.{name}; annotate it in the "
+                    "same way, or leave it out"
+                )
+            declared.declared = declared = base.attributes[name]  # the piece of the shared key
+        made = attribute_map(name, stored, declared, kind, where, self.decorators)
         for other in self.maps.values():
-            if other.stored == stored:
+            if other.stored == made.stored:
                 raise DeclarationError(
-                    f"{where}: {self.name}.{other.name} is stored as {stored!r}, too; give one of "
-                    "them another attr(name=…)"
+                    f"{where}: {self.name}.{other.name} is stored as {made.stored!r}, too; give "
+                    "one of them another attr(name=…)"
                 )
-        if stored == self.table.type_attribute:
-            raise DeclarationError(
-                f"{where}: {stored!r} is the table's type attribute, which the library writes; "
-                "use attr(name=…)"
-            )
-        for each in get_args(kind)[1:] if get_origin(kind) is Annotated else ():
-            if isinstance(each, FieldInfo) and (each.alias or each.validation_alias):
+            if declared.role and other.role == declared.role:
                 raise DeclarationError(
-                    f"{where}: Field(alias=…) does not name what is stored; write attr(name=…)"
+                    f"{where}: {self.name} already has a {declared.role}(); remove one of them"
                 )
-        if declared.codec is not None:
-            declared.codec = codec_of(declared.codec, where)
-            conversion = coded_converter(kind, declared.codec, declared.pad, where)
-        else:
-            conversion = _ttl(kind, where) if declared.role == "ttl" else converter(kind, where)
-        _check_role(declared, conversion, where)
-        if declared.pad is not None and conversion.tag not in ("N", None):
+        if made.stored == self.table.type_attribute:
             raise DeclarationError(
-                f"{where}: attr(pad={declared.pad}) is the number of digits of an int; remove it"
+                f"{where}: {made.stored!r} is the table's type attribute, which the library "
+                "writes; use attr(name=…)"
             )
-        if declared.role and any(other.role == declared.role for other in self.maps.values()):
-            raise DeclarationError(
-                f"{where}: {self.name} already has a {declared.role}(); remove one of them"
-            )
-        transitions = _transitions(declared, conversion, where)
         self.attributes[name] = declared
         self.kinds[name] = kind
-        check = constraint_check(kind, where)
-        self.maps[name] = AttributeMap(
-            name,
-            stored,
-            conversion,
-            declared.role,
-            _fitting(default_of(declared), conversion),
-            declared.doc,
-            is_key_only=declared.key_only,
-            is_immutable=declared.immutable,
-            transitions=transitions,
-            renamed_from=former_names(where, declared.renamed_from),
-            fill=declared.fill,
-            check=check,
-            validate=attribute_check(name, kind, self.decorators, where) or check,
-            validate_member=member_check(kind, where),
-        )
-        given = [] if declared.default is MISSING else [("the default", declared.default)]
-        if declared.fill is not None and not callable(declared.fill):
-            given.append(("fill=", declared.fill))
-        states = () if transitions is None else transitions.after
-        given += [(f"{state!r} in transitions=", state) for state in states if state is not None]
-        for what, value in given:
-            try:
-                self.maps[name].store(value)
-            except InvalidValue as error:
-                raise DeclarationError(f"{where}: {what} is not valid: {error}") from None
+        self.maps[name] = made
 
     def entering(self, name: str) -> Any:
         """Return the type that pydantic validates when a value enters, as its codec keeps it."""
@@ -179,7 +145,15 @@ class EntityDeclaration:
         natural = self._natural(path, attribute)
         pieces: list[str | KeyPart] = []
         slots: list[int] = []
-        for piece in path.pieces:
+        for position, piece in enumerate(path.pieces):
+            behind = path.pieces[position + 1 :]
+            if _optional_in(piece) is not None and (behind or not position):
+                raise DeclarationError(
+                    f"{where}: {piece!r} is not the last part behind others; only the end of a "
+                    "key can be left out. Declare an entity for each other form of the key"
+                )
+            if isinstance(piece, PathDelimiter) and _optional_in(behind[0]) is not None:
+                continue  # it is left out with the part
             text = _literal(piece, delimiter, is_whole=len(path.pieces) == 1)
             if text is not None:
                 self._refuse_braces(text, where)
@@ -189,8 +163,12 @@ class EntityDeclaration:
                     pieces.append(text)
                 continue
             is_again = isinstance(piece, RepeatedPiece)
-            use = piece.piece if isinstance(piece, RepeatedPiece) else piece
+            optional = _optional_in(piece)
+            use = optional or piece
+            use = use.piece if isinstance(use, RepeatedPiece | OptionalPiece) else use
             made = self._part(use, where, delimiter, natural=natural)
+            if optional is not None:
+                made = self._optional(made, path.pieces[position - 1], optional, where, delimiter)
             identity = (made.attribute, made.label)
             if is_again and identity not in parameters:
                 raise DeclarationError(
@@ -209,6 +187,34 @@ class EntityDeclaration:
         )
         template.check(where)
         return template
+
+    def _optional(
+        self,
+        part: KeyPart,
+        before: Any,
+        piece: OptionalPiece[Any],
+        where: str,
+        delimiter: Delimiter,
+    ) -> KeyPart:
+        """Return the optional part of a key; `before` is the piece before it."""
+        texts = [before] if isinstance(before, PathDelimiter) else []
+        prefix = "".join(
+            str(_literal(each, delimiter, is_whole=False)) for each in (*texts, *piece.before)
+        )
+        if not self.maps[part.attribute].converter.optional and not part.notation.is_optional:
+            raise DeclarationError(
+                f"{where}: {part.attribute} always has a value; annotate it with … | None, or "
+                "leave optional() out"
+            )
+        if not prefix:
+            raise DeclarationError(
+                f"{where}: nothing separates {piece!r} from what is before it; join them with /, "
+                'or write optional("-" + …)'
+            )
+        if part.notation.tag != "S":
+            raise DeclarationError(f"{where}: {piece!r} is not a text; only texts can be left out")
+        self._refuse_braces(prefix, where)
+        return optional_part(part, prefix)
 
     def _refuse_braces(self, literal: str, where: str) -> None:
         """Raise DeclarationError for an attribute in braces in a literal: keys are paths."""
@@ -358,6 +364,8 @@ class EntityDeclaration:
                 f"path{'s are' if len(paths) != 1 else ' is'} given; {fix}"
             )
         for name, path in zip(names, paths, strict=True):
+            if name in self.table.attributes:
+                continue  # its path is that of the primary key, which is checked with the index
             piece = path.pieces[0]
             if len(path.pieces) != 1 or not isinstance(piece, Attr):
                 raise DeclarationError(
@@ -382,6 +390,12 @@ class EntityDeclaration:
                 )
 
 
+def _optional_in(piece: Any) -> OptionalPiece[Any] | None:
+    """Return an optional part, also one that is repeated."""
+    found = piece.piece if isinstance(piece, RepeatedPiece) else piece
+    return found if isinstance(found, OptionalPiece) else None
+
+
 def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
     """Return the text of a literal or a delimiter; None for a part. Numbers are whole keys."""
     if isinstance(piece, PathDelimiter):
@@ -389,105 +403,3 @@ def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
     if is_whole and type(piece) is int:
         return str(piece)
     return piece if isinstance(piece, str) else None
-
-
-def default_of(declared: Attr[Any]) -> Any:
-    """Return the function that creates the default of an attribute; None if it has none."""
-    if declared.role in ("created_at", "updated_at"):
-        return partial(datetime.now, UTC)
-    if declared.default_factory is not None:
-        return declared.default_factory
-    if declared.default is not MISSING:
-        value = declared.default
-        shared = not isinstance(value, (list, dict, set))
-        return lambda: value if shared else copy.deepcopy(value)
-    return None
-
-
-def _fitting(make: Any, conversion: Converter) -> Any:
-    """Return the function that creates a default as the codec of its attribute keeps it."""
-    cut = conversion.cut
-    if make is None or cut is None:
-        return make
-
-    def fitted() -> Any:
-        value = make()
-        return None if value is None else cut(value)
-
-    return fitted
-
-
-def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
-    wanted = {"version": int, "created_at": datetime, "updated_at": datetime}.get(declared.role)
-    if wanted is not None and (conversion.kind is not wanted or conversion.optional):
-        raise DeclarationError(
-            f"{where}: {declared.role}() needs Attr[{wanted.__name__}]; annotate it so"
-        )
-
-
-def _transitions(declared: Attr[Any], conversion: Converter, where: str) -> Transitions | None:
-    """Return the transitions of an attribute, if it has any."""
-    if declared.transitions is None:
-        return None
-    where = f"{where}: attr(transitions=…)"
-    others = {
-        f"{declared.role}()": bool(declared.role),
-        "immutable=True": declared.immutable,
-        "key_only=True": declared.key_only,
-    }
-    for other, is_given in others.items():
-        if is_given:
-            raise DeclarationError(f"{where} and {other} exclude each other; leave one of them out")
-    try:
-        transitions = read_transitions(declared.transitions)
-    except (TypeError, AttributeError):
-        raise DeclarationError(
-            f"{where} lists the values that may follow each value: {{NEW: [PAID], PAID: []}}"
-        ) from None
-    default = declared.default
-    if default not in (MISSING, None, *transitions.after):
-        raise DeclarationError(f"{where} does not have the default, {default!r}; add it")
-    if None in transitions.after and not conversion.optional:
-        raise DeclarationError(f"{where} has None; annotate the attribute with … | None")
-    return transitions
-
-
-def _ttl(kind: Any, where: str) -> Converter:
-    """Return the converter of a TTL: a moment, stored in whole seconds since 1970.
-
-    A fraction of a second is rounded up, so that an item never expires early.
-    """
-    moment = converter(kind, where)
-    if moment.kind is not datetime:
-        raise DeclarationError(f"{where}: ttl() needs Attr[datetime] or Attr[datetime | None]")
-
-    def encode(value: Any) -> Value:
-        moment.encode(value)  # raises unless it is a datetime with a time zone
-        whole = int(value.replace(microsecond=0).timestamp())
-        return {"N": str(whole + (value.microsecond > 0))}
-
-    def exact(value: Any) -> Value:
-        upper = encode(value)
-        if not value.microsecond:
-            return upper
-        missing = Decimal(1_000_000 - value.microsecond).scaleb(-6)
-        return {"N": str(Decimal(upper["N"]) - missing).rstrip("0")}
-
-    def decode(value: Value) -> datetime:
-        try:
-            return datetime.fromtimestamp(int(value["N"]), UTC)
-        except (KeyError, ValueError, OverflowError):
-            raise UnreadableItem(f"{where}: {value} is not a number of seconds") from None
-
-    return Converter(where, datetime, "N", encode, decode, optional=moment.optional, exact=exact)
-
-
-def former_names(where: str, given: Any) -> tuple[str, ...]:
-    """Return the names in `renamed_from=`; raise DeclarationError for anything else."""
-    names = given if isinstance(given, tuple) else (given,) if given != "" else ()
-    if not all(isinstance(each, str) and each for each in names) or len({*names}) < len(names):
-        raise DeclarationError(
-            f"{where}: renamed_from={given!r} must be a stored name, or a tuple of different "
-            'names: write renamed_from="Order" or renamed_from=("OnlineOrder", "StoreOrder")'
-        )
-    return names

@@ -305,7 +305,8 @@ def _finish(cls: type, entity: EntityMap, declared: EntityDeclaration) -> None:
     indexes = {key.name: key for key in entity.indexes}
     for name, attribute in entity.attributes.items():
         where = f"{cls.__name__}.{name}"
-        setattr(cls, name, Reference(where, attribute, declared.attributes[name]))
+        path = entity.key_sources(name)[:1] if attribute.is_key_only else ()
+        setattr(cls, name, Reference(where, attribute, declared.attributes[name], tuple(path)))
     for name, value in declared.members.items():
         where = f"{cls.__name__}.{name}"
         if isinstance(value, PrimaryKey):

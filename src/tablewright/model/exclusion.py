@@ -9,6 +9,8 @@ of them, one below and one above all, and None: if no combination is in both pla
 `begins_with` is a range from its prefix to the next one. A condition of another kind (`contains`,
 `size`, two attributes) may be true or false for any value, and is false for a missing one: so it
 excludes its own negation, and the absence of its attribute.
+
+Places of different indexes may share a key attribute if they compose it in the same way.
 """
 
 from __future__ import annotations
@@ -22,8 +24,11 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
+from tablewright.errors import DeclarationError
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.template import Template
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.plan.condition import (
     All,
     Compare,
@@ -33,6 +38,7 @@ from tablewright.plan.condition import (
     IsNull,
     Negation,
     Predicate,
+    leaves_of,
 )
 
 #: The functions whose result depends only on how a value compares with constants.
@@ -43,7 +49,7 @@ MAX_COMBINATIONS = 10_000
 def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, AttributeMap]) -> bool:
     """Return whether an entity is provably never in both places."""
     conditions = [key.when for key in (one, other) if isinstance(key.when, Condition)]
-    leaves = [leaf for condition in conditions for leaf in _leaves(condition)]
+    leaves = [leaf for condition in conditions for leaf in leaves_of(condition)]
     decided = [leaf for leaf in leaves if _is_decidable(leaf)]
     opaque = sorted({repr(leaf) for leaf in leaves if leaf not in decided})
     names = sorted(one.depends_on | other.depends_on)
@@ -63,8 +69,8 @@ def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, Attr
 
 
 def _holds(key: KeyMap, values: Mapping[str, Any], truths: Mapping[str, bool]) -> bool:
-    parts = [part.attribute for template in key.templates.values() for part in template.parts]
-    return all(values[name] is not None for name in parts) and (
+    parts = [part for template in key.templates.values() for part in template.parts]
+    return all(values[part.attribute] is not None or part.can_be_absent for part in parts) and (
         not isinstance(key.when, Condition) or _is_true(key.when, values, truths)
     )
 
@@ -83,16 +89,6 @@ def _is_true(
     if any(values[name] is None for name in condition.attributes):
         return isinstance(condition, CompareAttributes) and condition.comparator == "<>"
     return truths[repr(condition)]
-
-
-def _leaves(condition: Condition[Any]) -> Iterable[Condition[Any]]:
-    if isinstance(condition, All):
-        for each in condition.conditions:
-            yield from _leaves(each)
-    elif isinstance(condition, Negation):
-        yield from _leaves(condition.condition)
-    else:
-        yield condition
 
 
 def _is_decidable(leaf: Condition[Any]) -> bool:
@@ -144,3 +140,96 @@ def _next(prefix: str) -> str:
     """Return the first text after all texts with a prefix; if there is none, one with it."""
     last = ord(prefix[-1]) if prefix else sys.maxunicode
     return prefix[:-1] + chr(last + 1) if last < sys.maxunicode else prefix + chr(last)
+
+
+# -- the attributes that places share --------------------------------------------------------------
+
+
+def refuse_shared_attributes(
+    declared: EntityDeclaration, primary: KeyMap, indexes: tuple[KeyMap, ...]
+) -> None:
+    """Raise DeclarationError for two places that write different values to one attribute."""
+    for position, key in enumerate(indexes):
+        for other in indexes[:position]:
+            shared = [name for name in key.composed if name in other.composed]
+            if not shared:
+                continue
+            if key.index != other.index:
+                for name in shared:
+                    _check_same_template(name, key, other)
+                _check_own_attribute(key, other)
+                _check_own_attribute(other, key)
+                continue
+            if not exclude_each_other(key, other, declared.maps):
+                raise DeclarationError(
+                    f"{key.name} and {other.name} can both apply to one item, which has one place "
+                    "in an index; give them conditions that exclude each other: when=…"
+                )
+            _check_distinguishable(declared, primary, key, other)
+
+
+def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
+    """Raise DeclarationError if two indexes compose one attribute in different ways."""
+    one, two = key.templates[name], other.templates[name]
+    if _identity(one) != _identity(two):
+        raise DeclarationError(
+            f"{key.name}: {name!r} is {one.show()} here and {two.show()} in {other.name}, and an "
+            "item has it once; write the same path, or use another attribute for one of the indexes"
+        )
+
+
+def _identity(template: Template) -> tuple[Any, ...]:
+    """Return a value that is equal for templates that always compose the same text."""
+    codecs = [part.notation.codec for part in template.parts]
+    states = [(type(each), getattr(each, "__dict__", each)) for each in codecs]
+    return template.show(), template.delimiter, template.tag, states
+
+
+def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
+    """Raise DeclarationError if another index writes a key even if its `when=` is false."""
+    if key.when is None or set(key.composed) - set(other.composed):
+        return
+    if repr(key.when) != repr(other.when):
+        raise DeclarationError(
+            f"{key.name}: all its key attributes are also those of {other.name}, so when= cannot "
+            "keep the item out of the index; write the same when= there, or use another attribute"
+        )
+
+
+def _check_distinguishable(
+    declared: EntityDeclaration, primary: KeyMap, key: KeyMap, other: KeyMap
+) -> None:
+    """Raise DeclarationError if an item's key does not show which of two places it is in.
+
+    A query of one place must leave out the items of the other, and a value that only one place
+    contains must be parsed from the right key.
+    """
+    index = key.index
+    assert index is not None
+    if not key.can_equal(key.attributes, other.templates):
+        return
+    for name in sorted((key.depends_on ^ other.depends_on) - primary.depends_on):
+        if declared.maps[name].is_key_only:
+            raise DeclarationError(
+                f"{key.name} and {other.name} can have the same key in {index.name}, so it does "
+                f"not say whether it contains {name!r}, which is key_only; begin each sort key "
+                "with its own literal, or store the attribute"
+            )
+    if index.projection == "ALL":
+        return
+    held = {*declared.table.attributes, *index.attributes}.union(
+        () if index.projection == "KEYS_ONLY" else index.projection
+    )
+    in_key = {part.attribute for part in primary.parameters if part.notation.derive is None}
+    needed = [declared.maps[name] for name in sorted(key.depends_on | other.depends_on)]
+    missing = [
+        each.stored
+        for each in needed
+        if each.stored not in held and each.name not in in_key and not each.is_key_only
+    ]
+    if missing:
+        raise DeclarationError(
+            f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
+            f"contain {', '.join(missing)}, so a query cannot tell them apart; add it to the "
+            "projection of the index, or begin each sort key with its own literal"
+        )

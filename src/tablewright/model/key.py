@@ -46,8 +46,8 @@ S_co = TypeVar("S_co", covariant=True)
 #: A key without arguments: a text, a number, or a repeated value.
 LiteralSide: TypeAlias = str | int | RepeatedPiece
 #: The attributes of a key with several attributes.
-Pn = TypeVar("Pn", bound=tuple[Piece[Any], ...])
-Sn = TypeVar("Sn", bound=tuple[Piece[Any], ...])
+Pn = TypeVar("Pn", bound=tuple[PathOf[Any], ...])
+Sn = TypeVar("Sn", bound=tuple[PathOf[Any], ...])
 
 
 class PlaceOptions(TypedDict, total=False):
@@ -92,19 +92,45 @@ class IndexPlace(Struct, Generic[P_co, S_co], eq=False):
 
         @overload
         def __get__(
-            self: IndexPlace[P, tuple[Piece[A]]], instance: Any, owner: type[E]
+            self: IndexPlace[P, tuple[Piece[A] | KeyPath[A]]], instance: Any, owner: type[E]
         ) -> BoundIndex[E, P, KeyPath[A]]: ...
         @overload
         def __get__(
-            self: IndexPlace[P, tuple[Piece[A], Piece[B]]], instance: Any, owner: type[E]
+            self: IndexPlace[P, tuple[Piece[A] | KeyPath[A], Piece[B] | KeyPath[B]]],
+            instance: Any,
+            owner: type[E],
         ) -> BoundIndex[E, P, KeyPath[A, B]]: ...
         @overload
         def __get__(
-            self: IndexPlace[P, tuple[Piece[A], Piece[B], Piece[C]]], instance: Any, owner: type[E]
+            self: IndexPlace[P, tuple[Piece[A] | KeyPath[A], KeyPath[B, C]]],
+            instance: Any,
+            owner: type[E],
         ) -> BoundIndex[E, P, KeyPath[A, B, C]]: ...
         @overload
         def __get__(
-            self: IndexPlace[P, tuple[Piece[A], Piece[B], Piece[C], Piece[D]]],
+            self: IndexPlace[P, tuple[KeyPath[A, B], Piece[C] | KeyPath[C]]],
+            instance: Any,
+            owner: type[E],
+        ) -> BoundIndex[E, P, KeyPath[A, B, C]]: ...
+        @overload
+        def __get__(
+            self: IndexPlace[
+                P, tuple[Piece[A] | KeyPath[A], Piece[B] | KeyPath[B], Piece[C] | KeyPath[C]]
+            ],
+            instance: Any,
+            owner: type[E],
+        ) -> BoundIndex[E, P, KeyPath[A, B, C]]: ...
+        @overload
+        def __get__(
+            self: IndexPlace[
+                P,
+                tuple[
+                    Piece[A] | KeyPath[A],
+                    Piece[B] | KeyPath[B],
+                    Piece[C] | KeyPath[C],
+                    Piece[D] | KeyPath[D],
+                ],
+            ],
             instance: Any,
             owner: type[E],
         ) -> BoundIndex[E, P, KeyPath[A, B, C, D]]: ...

@@ -194,12 +194,13 @@ def _key_parameters(pattern: AccessPattern) -> list[str]:
         # Both limits of a range begin with the parts in front of it.
         used |= set.intersection(*map(_arguments_in, key.sort.values))
     types = pattern.types
-    return [name for name in types if name in used and not _is_whole_or_many(types[name])]
+    return [name for name in types if name in used and _fits_a_path(types[name])]
 
 
-def _is_whole_or_many(kind: Any) -> bool:
+def _fits_a_path(kind: Any) -> bool:
+    """Return whether values can be a segment of a path: one value, and never None."""
     is_many = issubclass_of(kind, Collection) and not issubclass_of(kind, str | bytes)
-    return is_many or is_structured(kind)
+    return not (is_many or is_structured(kind) or type(None) in get_args(kind))
 
 
 def _arguments_in(value: Any) -> set[str]:

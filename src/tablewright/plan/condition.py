@@ -12,7 +12,7 @@ for a stored item, with the engine's own evaluation, which explains why DynamoDB
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Generic, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
@@ -350,6 +350,11 @@ class Predicate(Condition[E]):
     def compared_values(self) -> tuple[Any, ...]:
         return tuple(each for each in self.values if not isinstance(each, HeldOperand))
 
+    @property
+    def is_existence(self) -> bool:
+        """Whether it asks only whether the attribute is stored."""
+        return self.function in ("attribute_exists", "attribute_not_exists")
+
     def to_tree(self, leaves: Leaves) -> tree.Condition:
         path = leaves.path(self.operand)
         encode = _ENCODE.get(self.function, "encode")
@@ -398,6 +403,17 @@ class OfType(Condition[E]):
             f"{self!r} tests the stored form of a value, which is unknown in when=; use it in a "
             "filter or a condition"
         )
+
+
+def leaves_of(condition: Condition[E]) -> Iterator[Condition[E]]:
+    """Yield the conditions that `&`, `|` and `~` combine."""
+    if isinstance(condition, All):
+        for each in condition.conditions:
+            yield from leaves_of(each)
+    elif isinstance(condition, Negation):
+        yield from leaves_of(condition.condition)
+    else:
+        yield condition
 
 
 def show(condition: tree.Condition) -> str:

@@ -151,7 +151,8 @@ def _describe_template(
 
 def _describe_attribute(attribute: AttributeMap) -> AttributeDescription:
     kind, codec = attribute.converter.kind, attribute.converter.codec
-    choices = choices_of(kind, attribute.converter.encode)
+    is_encrypted = attribute.converter.cipher is not None  # what it encodes has no stored form
+    choices = None if is_encrypted else choices_of(kind, attribute.converter.encode)
     default = _stored_default(attribute)
     name = "choice" if choices else codec.format(stored_type(kind)) if codec else stored_type(kind)
     return AttributeDescription(
@@ -169,6 +170,8 @@ def _describe_attribute(attribute: AttributeMap) -> AttributeDescription:
 def _stored_default(attribute: AttributeMap) -> Value | Literal["computed"] | None:
     if attribute.default is None or attribute.role in STAMPS:
         return None
+    if attribute.converter.cipher is not None:
+        return "computed"
     return stored_default(attribute.default, attribute.converter.stored)
 
 

@@ -323,12 +323,44 @@ def check_attributes(given: Any, entity: EntityMap) -> None:
         check_reference(operand, entity)
 
 
-def check_condition(given: Any, entity: EntityMap) -> None:
-    """Raise DeclarationError unless it is a condition that DynamoDB can evaluate on an item."""
+def check_filter(given: Any, entity: EntityMap) -> None:
+    """Raise DeclarationError unless it is a condition that a query can filter by."""
     check_attributes(given, entity)
     for operand in given.operands():
-        if entity.attributes[operand.name].is_key_only:
-            raise DeclarationError(
-                f"{operand!r} is stored only inside keys, so DynamoDB cannot compare it by itself; "
-                f"use a key of {entity.name}"
-            )
+        _refuse_key_only(operand, entity)
+        _refuse_other_names(operand, entity)
+
+
+def check_condition(given: Any, entity: EntityMap) -> None:
+    """Raise DeclarationError unless it is a condition that a write can have.
+
+    Whether an attribute that is only in a key exists is whether its key does.
+    """
+    check_attributes(given, entity)
+    for operand in given.operands():
+        _refuse_other_names(operand, entity)
+    for leaf in condition.leaves_of(given):
+        if not (isinstance(leaf, condition.Predicate) and leaf.is_existence):
+            for operand in leaf.operands():
+                _refuse_key_only(operand, entity)
+
+
+def _refuse_key_only(operand: Any, entity: EntityMap) -> None:
+    if entity.attributes[operand.name].is_key_only:
+        raise DeclarationError(
+            f"{operand!r} is stored only inside keys, so DynamoDB cannot compare it by itself; "
+            f"use a key of {entity.name}"
+        )
+
+
+def _refuse_other_names(operand: Any, entity: EntityMap) -> None:
+    """Raise DeclarationError for an attribute that variants store under different names."""
+    names = {
+        each.name: each.attributes[operand.name].stored for each in entity.kinds if each != entity
+    }
+    if len({*names.values(), entity.attributes[operand.name].stored}) > 1:
+        shown = " and ".join(f"{stored!r} in {name}" for name, stored in names.items())
+        raise DeclarationError(
+            f"{operand!r} is stored as {shown}, so DynamoDB cannot compare it for all variants; "
+            "read one of them, or use the key"
+        )

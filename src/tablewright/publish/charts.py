@@ -99,7 +99,8 @@ def sparse_note(table: TableMap, name: str) -> str:
         for entity, keys in inside.items()
         for key in keys
         for part in key.parameters
-        if entity.attributes[part.attribute].converter.optional or part.notation.is_optional
+        if not part.can_be_absent
+        and (entity.attributes[part.attribute].converter.optional or part.notation.is_optional)
     }
     if optional:
         notes.append(f"only items with `{'`, `'.join(optional)}`")

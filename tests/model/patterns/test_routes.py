@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Create, Get, access_pattern, create, explain
+from tablewright import Attr, Create, Entity, Get, access_pattern, attr, create, explain, key
 from tablewright.errors import DeclarationError
+from tablewright.formats import optional
 from tablewright.model.pattern import traced_pattern
 from tablewright.model.route import Route, is_structured, route_of, same_place
 from tablewright.plans import access_patterns
 from tests.model.patterns import club
 from tests.model.patterns.club import Club, User
+from tests.new_table import new_table
 
 #: The default routes of the patterns of the club.
 DEFAULTS = {
@@ -129,3 +131,17 @@ def test_routes_that_differ_in_the_names_of_parameters_take_the_same_requests() 
     one, other = Route("GET", "/a/{x}"), Route("GET", "/a/{y}")
     assert same_place([("one", one), ("other", other)]) == ("one", "other", other)
     assert same_place([("one", one), ("other", Route("POST", "/a/{y}"))]) is None
+
+
+def test_an_optional_part_of_a_key_is_no_segment_of_a_path() -> None:
+    class Seat(Entity, table=new_table()):
+        row: Attr[str] = attr()
+        seat: Attr[int | None] = attr(pad=2, default=None)
+        primary = key("ROW" / row, "SEAT" / optional(seat))
+
+    @access_pattern
+    def seat_in(row: str, seat: int | None) -> Get[Seat]:
+        """A seat, or the row itself."""
+        return Seat.primary(row, seat)
+
+    assert str(route_of(traced_pattern(seat_in))) == "GET /rows/{row}/seat-in"

@@ -98,11 +98,15 @@ def test_put_and_update_keep_the_keys(db: Database, engine: Engine) -> None:
     assert item(engine) == before | {"score": {"N": "4"}}
 
 
-def test_dynamodb_cannot_filter_or_update_it(db: Database) -> None:
+def test_dynamodb_cannot_filter_by_it(db: Database) -> None:
     with pytest.raises(DeclarationError, match="stored only inside keys"):
         Game.primary.within("a#b").filter(Game.world == "ice")
-    with pytest.raises(InvalidValue, match=r"Game\.world is stored only inside keys"):
-        db.run(Game.primary("a#b", 7).update(Game.world.set("fire")))
+
+
+def test_an_update_changes_the_keys_of_indexes(db: Database, engine: Engine) -> None:
+    assert db.run(Game.primary("a#b", 7).update(Game.world.set("fire"))).world == "fire"
+    assert item(engine)["GSI1PK"] == {"S": "MAP#fire"}
+    assert db.run(Game.slim("a#b").eq("fire").count()) == 1
 
 
 def test_a_value_that_the_key_would_shorten_is_refused() -> None:

@@ -25,6 +25,7 @@ from tablewright.errors import (
     DuplicateValues,
     MigrationRefused,
 )
+from tablewright.formats import KeyRing, encrypted
 from tablewright.plan.migration import executing
 from tablewright.plan.migration.inspecting import Inspect, ReadRevision
 from tablewright.plan.migration.migrate import Baseline
@@ -427,3 +428,45 @@ def test_more_indexes_than_a_table_can_have_are_refused_before_any_is_created() 
     with pytest.raises(MigrationRefused, match="would have 25 global indexes"):
         migrations.apply(engine, version(5, 25))
     migrations.apply(engine, version(5, 20), program_seconds=0)
+
+
+KEYS = KeyRing({"2026": bytes(32)})
+SECRET = attr(name="s", codec=encrypted(KEYS))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        (attr(name="s"), SECRET, r"'s' \(str\) cannot become 's' \(encrypted\(str\)\)"),
+        (SECRET, attr(name="s"), r"'s' \(encrypted\(str\)\) cannot become 's' \(str\)"),
+        (
+            SECRET,
+            attr(name="z", renamed_from="s", codec=encrypted(KEYS)),
+            r"'s' \(encrypted\(str\)\) cannot become 'z' \(encrypted\(str\)\)",
+        ),
+    ],
+)
+def test_encrypted_values_are_not_rewritten(before: Any, after: Any, problem: str) -> None:
+    engine = Engine(":memory:")
+    old = side(base(secret=(str, before)), by_state)
+    load(engine, old, [RECORDS[0] | {"secret": "a"}])
+    drive(Baseline(version(old.table)), engine)
+    refused(engine, side(base(secret=(str, after)), by_state), MigrationRefused, problem)
+
+
+def test_an_attribute_is_encrypted_by_a_new_one_that_fill_reads() -> None:
+    engine = Engine(":memory:")
+    old = side(base(secret=(str, attr(name="s"))), by_state)
+    load(engine, old, [record | {"secret": "a"} for record in RECORDS])
+    drive(Baseline(version(old.table)), engine)
+    filled = attr(name="z", codec=encrypted(KEYS), fill=lambda item: item["s"])
+    new = side(base(hidden=(str, filled)), by_state)
+    drive(migration("apply", new), engine)
+    db = connect(engine, new.table)
+    assert db.run(new.entity.primary("t0").or_raise()).hidden == "a"
+    stored_items = [item for item in items(engine) if "z" in item]
+    assert len(stored_items) == len(RECORDS)
+    assert all(item["z"].keys() == {"B"} for item in stored_items)
+    drive(migration("complete", new), engine)
+    assert not any("s" in item for item in items(engine))
+    assert db.run(new.entity.primary("t0").or_raise()).hidden == "a"

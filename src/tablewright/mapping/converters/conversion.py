@@ -10,12 +10,15 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pydantic
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.values import Value, tag_of
+
+if TYPE_CHECKING:
+    from tablewright.mapping.formats.encryption import Cipher
 
 Encode: TypeAlias = Callable[[Any], Value]
 Decode: TypeAlias = Callable[[Value], Any]
@@ -64,6 +67,8 @@ class Converter:
     is_ordered: bool = True
     #: Why DynamoDB cannot compare stored values: they are `compressed`; "" if it can.
     state: str = ""
+    #: Encrypts the values; None if they are stored as they are encoded.
+    cipher: Cipher | None = None
 
     def bound(self, value: Any) -> Value:
         """Return a bound to compare stored values with: never rounded, so the order is exact."""

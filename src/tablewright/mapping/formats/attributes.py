@@ -4,6 +4,7 @@
     attr(codec=epoch_seconds())      {"N": "1768472130"}
     attr(codec=binary())             {"B": the 16 bytes of a UUID}
     attr(codec=compressed())         {"B": the gzip of a text}
+    attr(codec=encrypted(keys))      {"B": a text that is encrypted when its item is written}
 
 Invariants: a value that would not be read back equal is refused by `encode`. A format that keeps
 less than its argument, as seconds of a moment, has `cut`, which makes an argument a value that is
@@ -24,6 +25,7 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.converters.conversion import FAILURES, optional, refused, stored_as
 from tablewright.mapping.formats.codecs import coded
+from tablewright.mapping.formats.encryption import Cipher, Unsealed
 from tablewright.mapping.formats.transforms import contents
 from tablewright.mapping.language import NOTHING
 from tablewright.mapping.notation import Format, Notation, Transform, notation_of
@@ -54,8 +56,13 @@ def codec_of(given: Any, where: str) -> Format[Any]:
         raise DeclarationError(f"{where}: {message}") from None
 
 
-def coded_converter(annotation: Any, codec: Format[Any], pad: int | None, where: str) -> Converter:
-    """Return the converter of an attribute with a codec; raise DeclarationError."""
+def coded_converter(
+    annotation: Any, codec: Format[Any], pad: int | None, where: str, stored: str = ""
+) -> Converter:
+    """Return the converter of an attribute with a codec; raise DeclarationError.
+
+    `stored` is its stored name, for values that are encrypted.
+    """
     kind = without_none(annotation)
     with suppress(DeclarationError):  # only the codec may know the type
         kind = converter(kind, where).kind
@@ -69,7 +76,7 @@ def coded_converter(annotation: Any, codec: Format[Any], pad: int | None, where:
             if each.transform is None:
                 notation = each.apply(notation)
             else:
-                made = _transformed(kind, each.transform, where)
+                made = _transformed(kind, each.transform, where, stored)
         if made is None:
             made = _written_by(notation, kind, form, where)
     except DeclarationError as error:
@@ -118,7 +125,7 @@ def _written_by(notation: Notation, kind: Any, form: str, where: str) -> Convert
     )
 
 
-def _transformed(kind: Any, transform: Transform, where: str) -> Converter:
+def _transformed(kind: Any, transform: Transform, where: str, stored: str) -> Converter:
     """Return the converter of values that only programs read."""
     try:
         dump, load = contents(kind, keeps_text=transform.keeps_text)
@@ -128,6 +135,8 @@ def _transformed(kind: Any, transform: Transform, where: str) -> Converter:
             f"needs a type that pydantic supports (its message: {says})"
         ) from None
 
+    cipher = None if transform.keys is None else Cipher(transform.keys, where, stored)
+
     def encode(value: Any) -> Value:
         try:
             content = dump(value)
@@ -136,14 +145,20 @@ def _transformed(kind: Any, transform: Transform, where: str) -> Converter:
             raise refused(where, value, kind, "it would not come back as it is") from failure
         if type(same) is not type(value) or same != value:
             raise refused(where, value, kind, "it would not come back as it is")
+        if cipher is not None:
+            return {"B": Unsealed(content, cipher)}
         written = transform.encode(content)
         if transform.tag == "S":
             return {"S": written.decode()}
         return {"B": binascii.b2a_base64(written, newline=False).decode()}
 
-    def read(content: str) -> Any:
+    def read(content: Any) -> Any:
+        if cipher is not None:
+            if not isinstance(content, Unsealed):
+                raise ValueError("it is encrypted, and is read with the key of its item only")
+            return load(content.content)
         stored = content.encode() if transform.tag == "S" else binascii.a2b_base64(content)
         return load(transform.decode(stored))
 
     made = stored_as(transform.tag, where, kind, encode, read)
-    return dataclasses.replace(made, state=transform.state, is_ordered=False)
+    return dataclasses.replace(made, state=transform.state, is_ordered=False, cipher=cipher)

@@ -3,6 +3,7 @@
     codec             stored as
     json_text()       S    {"city":"Bern","zone":null}
     compressed()      B    the gzip of the text, of the bytes, or of the JSON
+    encrypted(…)      B    the same, encrypted: see `encryption`
 
 They are codecs of attributes. DynamoDB can neither compare nor sort what they write, so keys and
 conditions refuse such attributes.
@@ -72,3 +73,16 @@ JSON_TEXT: Format[Any] = transforming(
 COMPRESSED: Format[Any] = transforming(
     "compressed({})", Transform("B", "compressed", _compress, _expand)
 )
+
+
+def encrypted(keys: Any) -> Format[Any]:
+    """Return the codec that encrypts values by the secrets of a provider."""
+    for name in ("current", "secret"):
+        if isinstance(keys, type) or not callable(getattr(keys, name, None)):
+            given = keys.__name__ if isinstance(keys, type) else f"of type {type(keys).__name__}"
+            raise DeclarationError(
+                f"encrypted(…): {given} has no {name}(); pass KeyRing({{key_id: secret}}), "
+                "EnvironmentKeys(variable), or an object with current() and secret(key_id)"
+            )
+    transform = Transform("B", "encrypted", bytes, bytes, keys=keys)
+    return transforming("encrypted({})", transform)

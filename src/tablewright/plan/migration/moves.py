@@ -38,6 +38,7 @@ from tablewright.mapping.formats.numbers import shard_number
 from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
+    ANYTHING,
     Language,
     Repeat,
     intersects,
@@ -81,7 +82,10 @@ class _FormerTemplate:
         text = Repeat(ANY_CHARACTER, 1, None)
         part = self._delimiter.language(text) if self._is_composed else text
         self.language: Language = sequence(
-            *(literal(each) if isinstance(each, str) else part for each in self._pieces)
+            *(
+                literal(each) if isinstance(each, str) else ANYTHING if each.is_optional else part
+                for each in self._pieces
+            )
         )
         self._match = re.compile(to_regex(self.language), re.DOTALL).fullmatch
 
@@ -208,7 +212,7 @@ def _source(
     unchanged: frozenset[str],
 ) -> _Source | None:
     """Return where a part of the former key comes from; None if it does not follow."""
-    if wanted.attribute not in unchanged:
+    if wanted.attribute not in unchanged or wanted.is_optional:
         return None
     for name, position, part in parts:
         if part == wanted:

@@ -57,6 +57,11 @@ def is_recoded(attribute: AttributeMap, before: str) -> bool:
     return bool(attribute.converter.codec) or form is not None or not is_known
 
 
+def is_encrypted(described: str) -> bool:
+    """Return whether a described attribute is encrypted."""
+    return described.startswith("encrypted(")
+
+
 def recode(attribute: AttributeMap, stored: Value, before: str, *, is_moved: bool) -> Value | None:
     """Return a value as the target stores it; None if it cannot be read.
 

@@ -32,7 +32,12 @@ from tablewright.mapping.converters import converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.variants import VariantsMap
-from tablewright.plan.migration.recoding import is_recoded, refuse_ambiguous_codec
+from tablewright.plan.description import describe_entity
+from tablewright.plan.migration.recoding import (
+    is_encrypted,
+    is_recoded,
+    refuse_ambiguous_codec,
+)
 from tablewright.values import Item
 
 #: The attribute of an item of a merged entity that has its former type.
@@ -244,6 +249,7 @@ def refuse_renames(
     """Raise MigrationRefused for renames that cannot be carried out, or not be undone."""
     _refuse_unknown_names(table, old)
     _refuse_overwritten_texts(table, old, changes, renames)
+    _refuse_encryption(table, old, renames)
     _refuse_ambiguous_codecs(table, changes, renames)
     _refuse_reserved_name(table, old, renames)
 
@@ -346,6 +352,45 @@ def _refuse_overwritten_texts(
             f"{listed}\n"
             "Store the new values under another name: attr(renamed_from=…, fill=…)"
         )
+
+
+def _refuse_encryption(table: TableMap, old: TableDesign, renames: Renames) -> None:
+    """Raise MigrationRefused for changes of what a value is encrypted for: its name and its key."""
+    for entity in table.entities:
+        for source in renames.sources_of(entity.type_name):
+            former = (old.entities or {}).get(source)
+            if former is not None:
+                names = renames.attributes.get((source, entity.type_name), {})
+                _refuse_encrypted_attributes(entity, former, names)
+
+
+def _refuse_encrypted_attributes(
+    entity: EntityMap, former: EntityDescription, names: Mapping[str, str]
+) -> None:
+    own = describe_entity(entity)
+    for name, attribute in own.attributes.items():
+        source = names.get(name, name)
+        was = former.attributes.get(source)
+        if was is None or not (is_encrypted(attribute.type) or is_encrypted(was.type)):
+            continue
+        if source != name or _without_none(was.type) != _without_none(attribute.type):
+            raise MigrationRefused(
+                f"{entity.name}: {source!r} ({was.type}) cannot become {name!r} "
+                f"({attribute.type}): a value is encrypted for the name of its attribute, and only "
+                "programs with the secrets can read it. Declare another attribute; fill= gives it "
+                "the values of one that is not encrypted: "
+                f'attr(name=…, codec=encrypted(…), fill=lambda item: item["{source}"])'
+            )
+    if entity.has_encrypted and own.key != former.key:
+        raise MigrationRefused(
+            f"{entity.name}: its values are encrypted for the keys of their items, so a migration "
+            "cannot change its primary key; move the items with update(…), which encrypts them "
+            "again"
+        )
+
+
+def _without_none(described: str) -> str:
+    return described.removesuffix(" | None")
 
 
 def _refuse_ambiguous_codecs(

@@ -29,6 +29,7 @@ from tablewright.design_description import EntityDescription, TableDesign
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.formats.encryption import seal_values
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
@@ -157,6 +158,8 @@ class Rewriter:
             pair = source, entity.type_name
             wanted = self._carried(entity, item, pair)
             wanted = entity.rekey(wanted, self._values(entity, wanted, item, pair))
+            if entity.has_encrypted:  # what `fill=` gives
+                wanted = seal_values(wanted, self._table.key(item))
         if pair in self.moves and self.moves[pair].matches(item):
             return entity, wanted
         # An item keeps its key in the table, also one that is spelled in another way.
@@ -269,6 +272,8 @@ class Rewriter:
         """Return the values of an item; those that are only in keys by keys of both versions."""
         changed = self.keys[pair].changed if pair in self.keys else ()
         unread = {key for _, key in entity.only_in_indexes if key in changed}
+        if pair in self.moves:  # its parts are stored, and the key may be a former one
+            unread.update(entity.primary.composed)
         values = entity.values({name: wanted[name] for name in wanted if name not in unread})
         for name, _ in entity.only_in_indexes:
             attribute = entity.attributes[name]
@@ -346,6 +351,8 @@ def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
     value = item.get(attribute.stored)
     if value is None:
         return attribute.may_be_absent
+    if attribute.converter.cipher is not None:
+        return "B" in value
     try:
         attribute.converter.decode(value)
     except UnreadableItem:

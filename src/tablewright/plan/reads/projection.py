@@ -162,6 +162,7 @@ def read_columns(
     values = []
     in_keys: dict[str, Any] | None = None
     try:
+        item = entity.opened(item)
         for column in columns:
             is_stored = column.attribute.stored in item and not column.attribute.is_key_only
             if is_stored or len(column.stored_path) > 1:

@@ -24,7 +24,7 @@ from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.page_query import PageQuery
 from tablewright.plan.reads.projection import ProjectionRow, contains_whole
 from tablewright.plan.reads.single import Single, decode_page, item_request
-from tablewright.plan.reference import Ref, check_condition, check_reference
+from tablewright.plan.reference import Ref, check_filter, check_reference
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Symbol
 
@@ -58,7 +58,7 @@ class Query(PageQuery[R], Generic[R]):
 
     def filter(self, condition: Condition[R]) -> Self:
         """Leave out items that do not match; they are read and consume capacity all the same."""
-        check_condition(condition, self._entity)
+        check_filter(condition, self._entity)
         for name in condition.attributes:
             self._check_filter(self._entity.attributes[name].stored, condition)
         whole = condition if self._filter is None else self._filter & condition
@@ -68,7 +68,8 @@ class Query(PageQuery[R], Generic[R]):
         if stored in self._key.attributes:
             raise DeclarationError(
                 f"{self._key.name}: filter({condition!r}): {stored!r} is part of the key; compare "
-                "it with eq(), gte(), between() …"
+                "it with eq(), gte(), between() … DynamoDB takes one range of a key, and filters "
+                "by no attribute of it"
             )
         if not self._is_projected(stored):
             raise DeclarationError(

@@ -29,6 +29,7 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.formats.encryption import seal_values
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
@@ -86,6 +87,13 @@ class Action(Struct):
     is_optional: bool = False
     #: The unique value and its entity, if all stored values must be reserved before this one is.
     requires: tuple[UniqueMap, EntityMap] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.table.has_encrypted:
+            return
+        for member in ("Item", "ExpressionAttributeValues"):
+            if member in self.body:
+                self.body = self.body | {member: seal_values(self.body[member], self.key)}
 
     @property
     def key(self) -> Item:

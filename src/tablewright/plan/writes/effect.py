@@ -141,6 +141,7 @@ def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[st
     """Decode some attributes of a stored item; raise UnreadableItem, as for a whole one."""
     values: dict[str, Any] = {}
     try:
+        item = entity.opened(item)
         for name in names:
             attribute = entity.attributes.get(name)
             if attribute is not None:

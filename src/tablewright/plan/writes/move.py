@@ -118,7 +118,8 @@ class Move(Update[E, E], Generic[E]):
         found = yield from read_item(context, entity, self._key)
         guard = self._guard(found, set())
         old = guard.check(found)
-        new = _rekeyed(entity, self._apply(self._encode(audit.at), old), old)
+        changed = self._apply(self._encode(audit.at), entity.opened(old))
+        new = _rekeyed(entity, changed, old, self._values_in_keys())
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
@@ -149,7 +150,12 @@ class Move(Update[E, E], Generic[E]):
     def _without_key_changes(self) -> Update[E, E]:
         """Return the same update without the changes of natural key attributes, which stay."""
         keys = self._entity.table.attributes
-        kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
+        kept = tuple(
+            change
+            for change in self._changes
+            if change.attribute.stored not in keys
+            and not (change.attribute.is_key_only and change.name in self._known)
+        )
         update: Update[E, E] = Update(self._entity, self._key, self._known, kept, self._instance)
         return update._replace(
             _conditions=self._conditions,
@@ -258,7 +264,8 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
     """Return the effect of moving a row below, to the key that follows the moved item's."""
     entity = member.entity
     refuse_write_once(entity, "a move of the item above it, which changes its key,")
-    moved = dict(row)
+    moved = dict(entity.opened(row))
+    in_keys: Values = {}
     for theirs, ours in member.follows.items():
         attribute = entity.attributes[theirs]
         if attribute.is_immutable:
@@ -266,21 +273,27 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
                 f"{entity.name}.{theirs} is immutable, so the {entity.name} below the item cannot "
                 "move with it"
             )
-        moved[attribute.stored] = attribute.converter.encode(values[ours])
+        if attribute.is_key_only:
+            in_keys[theirs] = values[ours]
+        else:
+            moved[attribute.stored] = attribute.converter.encode(values[ours])
     if entity.version is not None:
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
     if entity.updated_at is not None:
         now = entity.updated_at.fit(audit.at)
         moved[entity.updated_at.stored] = entity.updated_at.converter.encode(now)
-    new = _rekeyed(entity, moved, row)
+    new = _rekeyed(entity, moved, row, in_keys)
     new_values = vars(entity.decode(new))
     key = entity.table.key(new)
     return write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
 
 
-def _rekeyed(entity: EntityMap, changed: Item, old: Item) -> Item:
-    """Return a changed item with its keys; what the change does not concern keeps its spelling."""
-    new = entity.rekey(changed)
+def _rekeyed(entity: EntityMap, changed: Item, old: Item, in_keys: Values) -> Item:
+    """Return a changed item with its keys; what the change does not concern keeps its spelling.
+
+    `in_keys` are new values that only keys store.
+    """
+    new = entity.rekey(changed, entity.values(changed) | in_keys)
     return entity.keep_spelling(new, old, entity.values(new))
 
 

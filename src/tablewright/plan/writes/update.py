@@ -174,15 +174,21 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
                 )
             if change.attribute.role in STAMPS:
                 raise InvalidValue(f"{name} is set by the library; leave it out of update()")
-            if change.attribute.is_key_only or change.attribute.is_immutable:
-                how = "stored only inside keys" if change.attribute.is_key_only else "immutable"
+            if change.attribute.is_immutable:
                 raise InvalidValue(
-                    f"{name} is {how}, so an update cannot change it; delete the entity and create "
-                    "another"
+                    f"{name} is immutable, so an update cannot change it; delete the entity and "
+                    "create another"
                 )
+            steps = tuple(change.operand.stored_path)
+            if change.attribute.is_key_only:
+                if not isinstance(change, Set):
+                    raise InvalidValue(
+                        f"{name} is stored only inside keys, so a change must say its new value; "
+                        "use set(…)"
+                    )
+                steps = (name,)
             if change.attribute.transitions is not None:
                 check_transition(name, change)
-            steps = tuple(change.operand.stored_path)
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
                 raise InvalidValue(f"{name} is changed twice in one update")
             seen.append(steps)
@@ -235,7 +241,9 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
 
     def _encode(self, at: datetime) -> EncodedChanges:
         """Encode the changes, with that of the time of the last update."""
-        changes = encode_changes(self._changes)
+        changes = encode_changes(
+            change for change in self._changes if not change.attribute.is_key_only
+        )
         updated_at = self._entity.updated_at
         if updated_at is not None:
             ref: Ref[Any, Any] = Ref(f"{self._entity.name}.{updated_at.name}", updated_at)
@@ -309,7 +317,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
     def _effect(self, changes: EncodedChanges, old: Item | None, audit: Audit) -> WriteEffect:
         entity, affected = self._entity, self._affected
         if old is None:
-            values = self._known_values(change for change, _ in changes)
+            values = self._known_values([*self._changes, *(change for change, _ in changes)])
             new = with_index_keys(entity, self._key, values, affected.indexes)
             return WriteEffect(entity, self._key, None, new, values)
         new = self._apply(changes, old)
@@ -317,8 +325,21 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
             values = vars(entity.decode(new))
         else:
             values = read_values(entity, new, affected.index_sources)
+        values |= self._values_in_keys()
         new = with_index_keys(entity, new, values, affected.indexes)
         return write_effect(entity, self._key, old, new, values, affected, audit)
+
+    def _values_in_keys(self) -> Values:
+        """Return the new values that only keys store, and parts of the key that have none."""
+        values: Values = {}
+        for change in self._changes:
+            is_part = change.name in self._entity.primary.depends_on
+            if isinstance(change, Set) and len(change.operand.stored_path) == 1:
+                is_removed = isinstance(change, Remove)
+                value = self._entity.value_if_absent(change.name) if is_removed else change.value
+                if change.attribute.is_key_only or (is_part and value is None):
+                    values[change.name] = value
+        return values
 
     def _known_values(self, changes: Iterable[Change[Any]]) -> Values:
         """Return the values after the update that are known without reading the item."""
@@ -390,7 +411,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         if self._instance is None:
             return entity
         vars(self._instance).update(vars(entity))
-        self._entity.tracking.remember(self._instance, item)
+        self._entity.tracking.remember(self._instance, self._entity.opened(item))
         return self._instance  # type: ignore[no-any-return]
 
     def _answer(self, old: Item | None, new: Item) -> E | None:
@@ -409,8 +430,9 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         names = {change.name for change, _ in changes}
         if entity.version is not None:
             names.add(entity.version.name)
-        vars(instance).update(read_values(entity, item, names))
-        entity.tracking.remember_some(instance, item, names)
+        in_keys = self._values_in_keys()
+        vars(instance).update(read_values(entity, item, names) | in_keys)
+        entity.tracking.remember_some(instance, item, names | in_keys.keys())
         return instance  # type: ignore[no-any-return]
 
     def _shape(self) -> Shape:

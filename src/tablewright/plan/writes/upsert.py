@@ -83,6 +83,11 @@ class Upsert(Update[E, E | None], Generic[E]):
                     f"{entity.name}.{change.name} is part of the key, which upsert() cannot "
                     "change; move the item with update()"
                 )
+            if change.attribute.is_key_only:
+                raise InvalidValue(
+                    f"{entity.name}.{change.name} is stored only inside keys, which upsert() "
+                    "cannot change; use update()"
+                )
         self._whole = {
             each.name: each for each in self._changes if len(each.operand.stored_path) == 1
         }
@@ -357,7 +362,7 @@ def _required(key: IndexKeys) -> frozenset[str]:
     """Return the attributes without which an item is not in an index."""
     if isinstance(key, AlternativeKeys):
         return frozenset()
-    return frozenset(part.attribute for part in key.parameters)
+    return frozenset(part.attribute for part in key.parameters if not part.can_be_absent)
 
 
 def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:

@@ -135,6 +135,9 @@ def _select(body: dict[str, Any], keys: Keys) -> Translated:
     if body.get("Select") == "COUNT":
         raise CannotExpress("PartiQL has no COUNT: a SELECT returns the items")
     table, index = body["TableName"], body.get("IndexName", "")
+    partition, sort = keys(table, index)
+    if len(partition) > 1 or len(sort) > 1:
+        raise CannotExpress("PartiQL reads no index with a key of several attributes")
     source = f"{format_name(table)}.{format_name(index)}" if index else format_name(table)
     texts = [
         _condition(body[member], body)
@@ -144,7 +147,6 @@ def _select(body: dict[str, Any], keys: Keys) -> Translated:
     where = f"\nWHERE {' AND '.join(texts)}" if texts else ""
     order = ""
     if body.get("ScanIndexForward") is False:
-        _, sort = keys(table, index)
         order = "\nORDER BY " + ", ".join(f"{format_name(name)} DESC" for name in sort)
     members = {name: body[name] for name in ("Limit", "ConsistentRead") if body.get(name)}
     text = f"SELECT {_paths(body)} FROM {source}{where}{order}"
