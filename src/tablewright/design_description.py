@@ -142,7 +142,7 @@ class AttributeDescription(_Described, frozen=True):
     #: Its stored value where an item has none; None if that is nothing, or another one each time.
     default: Value | None = None
     computes_default: bool = False
-    role: Literal["", "version", "created_at", "updated_at", "ttl"] = ""
+    role: Literal["", "version", "created_at", "updated_at", "ttl", "counter"] = ""
     #: Its stored name in earlier versions of the design; several if its entity is merged.
     renamed_from: str | tuple[str, ...] = ""
 

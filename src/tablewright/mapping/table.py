@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError, TablewrightError, UnreadableItem
 from tablewright.mapping.attributes import UniqueMap
+from tablewright.mapping.counters import AwaitedCounter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import (
     INDEX_RECORD,
@@ -54,6 +55,8 @@ class TableMap:
         #: Whether a tenant's query of a key can be filtered by the partition key; for estimates.
         self.filters_for_tenants: Callable[[KeyMap], bool] = lambda _: False
         self.entities: list[EntityMap] = []
+        #: The counters that count entities which are not declared yet.
+        self.awaited_counters: list[AwaitedCounter] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
         #: The type of every key attribute that the entities declared so far have.

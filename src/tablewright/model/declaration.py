@@ -123,7 +123,8 @@ class EntityDeclaration:
             raise DeclarationError(
                 f"{where}: attr(pad={declared.pad}) is the number of digits of an int; remove it"
             )
-        if declared.role and any(other.role == declared.role for other in self.maps.values()):
+        is_single = declared.role not in ("", "counter")
+        if is_single and any(other.role == declared.role for other in self.maps.values()):
             raise DeclarationError(
                 f"{where}: {self.name} already has a {declared.role}(); remove one of them"
             )
@@ -136,7 +137,7 @@ class EntityDeclaration:
             stored,
             conversion,
             declared.role,
-            _fitting(default_of(declared), conversion),
+            _fitting(default_of(declared, conversion), conversion),
             declared.doc,
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
@@ -391,8 +392,10 @@ def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
     return piece if isinstance(piece, str) else None
 
 
-def default_of(declared: Attr[Any]) -> Any:
+def default_of(declared: Attr[Any], conversion: Converter) -> Any:
     """Return the function that creates the default of an attribute; None if it has none."""
+    if declared.role == "counter":
+        return conversion.kind  # of a number: zero
     if declared.role in ("created_at", "updated_at"):
         return partial(datetime.now, UTC)
     if declared.default_factory is not None:

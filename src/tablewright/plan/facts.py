@@ -5,7 +5,7 @@
     what it leaves out         conditions of the caller, OfTypes, InShards
     what a write sets          changes, index keys, EveryAttribute, Stamped, WrittenEvent
     what a write requires      conditions of the caller, Exists, Absent, Unchanged, OfVersion,
-                               MayBecome
+                               MayBecome, CountsNothing
     what it costs              UnitRange
 
 The cost of a request depends on the sizes of the items, which the design does not know. So a plan
@@ -202,6 +202,12 @@ class MayBecome(Struct, frozen=True):
     before: tuple[Any, ...] = ()
 
 
+class CountsNothing(Struct, frozen=True):
+    """The counters of the item are zero, after what the same transaction takes away."""
+
+    names: tuple[str, ...]
+
+
 class OfVersion(Struct, frozen=True):
     """The item has a version."""
 
@@ -209,7 +215,9 @@ class OfVersion(Struct, frozen=True):
     version: Any
 
 
-Requirement: TypeAlias = Condition[Any] | Exists | Absent | Unchanged | MayBecome | OfVersion
+Requirement: TypeAlias = (
+    Condition[Any] | Exists | Absent | Unchanged | MayBecome | CountsNothing | OfVersion
+)
 
 
 def values_of(fact: object) -> tuple[Any, ...]:

@@ -56,6 +56,7 @@ from tablewright.plan.writes.action import (
     side_actions,
     take_fitting,
 )
+from tablewright.plan.writes.counting import counters_of_deleted, reset_counters
 from tablewright.plan.writes.effect import Audit, WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
@@ -71,6 +72,7 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
     changed_sides,
+    counter_shapes,
     entity_of,
     refuse_write_once,
     wait_for_writers,
@@ -119,6 +121,7 @@ class Move(Update[E, E], Generic[E]):
         guard = self._guard(found, set())
         old = guard.check(found)
         new = _rekeyed(entity, self._apply(self._encode(audit.at), old), old)
+        reset_counters(entity, new)
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
@@ -134,6 +137,7 @@ class Move(Update[E, E], Generic[E]):
                     f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
                     "transaction with other writes; move it on its own"
                 )
+            _refuse_counted(entity, moves)
             for action in joined(own, *moves):
                 action.require_reserved(context)
             yield from _check_first(own, context)
@@ -207,6 +211,8 @@ class Move(Update[E, E], Generic[E]):
             requirements=(facts.Absent(),),
         )
         yield from changed_sides(entity, entity.uniques, self._affected.histories)
+        yield from counter_shapes(entity, entity.counted)
+        yield from counter_shapes(entity, entity.counted, gone=True)
         for member in below:
             yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
@@ -232,7 +238,11 @@ def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
 
     Half of the units of a row, with those of its side items, are those of its delete.
     """
-    side = changed_sides(entity, entity.uniques, entity.histories)
+    side = [
+        *changed_sides(entity, entity.uniques, entity.histories),
+        *counter_shapes(entity, entity.counted),
+        *counter_shapes(entity, entity.counted, gone=True),
+    ]
     most = facts.total(each.write_range for each in side) * 0.5
     own = facts.item_write(entity.index_rows) * TRANSACTION_FACTOR
     units = (write_units(entity) + len(entity.uniques)) * TRANSACTION_FACTOR
@@ -267,6 +277,7 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
                 "move with it"
             )
         moved[attribute.stored] = attribute.converter.encode(values[ours])
+    reset_counters(entity, moved)
     if entity.version is not None:
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
     if entity.updated_at is not None:
@@ -302,7 +313,14 @@ def _move_actions(
         return rejection(AlreadyExists, entity, effect.key, current, EXISTS)
 
     return [
-        Action("Delete", entity.table, delete, on_change, deleted=old),
+        Action(
+            "Delete",
+            entity.table,
+            delete,
+            on_change,
+            deleted=old,
+            counters=counters_of_deleted(entity),
+        ),
         Action("Put", entity.table, put_if_absent(entity.table, new), exists),
         *side_actions(effect),
     ]
@@ -311,11 +329,21 @@ def _move_actions(
 # -- what does not fit into one transaction -------------------------------------------------------
 
 
+def _refuse_counted(entity: EntityMap, moves: Sequence[Sequence[Action]]) -> None:
+    """Raise InvalidValue if rows below are counted, or count: one transaction has to move them."""
+    if any(action.counters is not None for actions in moves for action in actions):
+        raise InvalidValue(
+            f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
+            "transaction, in which counters have to change with what they count; move them in "
+            "parts, or declare no counter of them"
+        )
+
+
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
     """Check the conditions on the item itself, before any row below it is moved."""
     checks = []
     for action in own:
-        if not action.is_optional:
+        if not action.is_optional and not action.only_counts:
             body = {name: value for name, value in action.body.items() if name != "Item"}
             body["Key"] = action.key
             checks.append(replace(action, kind="ConditionCheck", body=body))
@@ -456,4 +484,4 @@ def require_no_parent(entity: EntityMap, key: Item) -> Action:
     expressions = WriteExpressions()
     expressions.require_not_exists(entity.table)
     body = expressions.add_to({"Key": key})
-    return Action("ConditionCheck", entity.table, body, always_retry)
+    return Action("ConditionCheck", entity.table, body, always_retry, requires_absence=True)

@@ -1,0 +1,342 @@
+"""Counters: the number and the sum of children, kept by every path of writing."""
+
+from __future__ import annotations
+
+import threading
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tablewright import (
+    Engine,
+    Table,
+    batch_write,
+    condition_check,
+    create,
+    delete,
+    delete_all,
+    explain,
+    put,
+    save,
+    transact,
+    update,
+    update_all,
+    upsert,
+)
+from tablewright.database import Database
+from tablewright.errors import (
+    ConditionFailed,
+    DeclarationError,
+    InvalidValue,
+    NotFound,
+    VersionConflict,
+)
+from tests.plan.writes.counted import Hub, Owner, Repo, RepoWithStars, Star
+
+
+@pytest.fixture
+def tables() -> tuple[type[Table], ...]:
+    return (Hub,)
+
+
+def counters(db: Database, repo: str = "r") -> tuple[Any, ...]:
+    found = db.run(Repo.primary(repo).or_raise())
+    stars = list(db.iterate(Star.primary.within(repo)))
+    expected = (
+        len(stars),
+        sum(star.is_loud for star in stars),
+        sum((star.weight or Decimal(0) for star in stars), Decimal(0)),
+    )
+    assert (found.stars, found.loud, found.weight) == expected
+    return expected
+
+
+@pytest.fixture
+def repo(db: Database) -> Repo:
+    """A repository with one star."""
+    made, _ = db.run(transact(create(Repo(repo="r")), create(Star(repo="r", user="u"))))
+    return made
+
+
+# -- the paths of writing --------------------------------------------------------------------------
+
+
+def test_a_parent_and_its_children_are_created_in_one_transaction(db: Database, repo: Repo) -> None:
+    assert counters(db) == (1, 0, 1)
+    assert repo.stars == 1
+
+
+def test_create(db: Database, repo: Repo) -> None:
+    db.run(create(Star(repo="r", user="v", is_loud=True, weight=Decimal("2.5"))))
+    assert counters(db) == (2, 1, Decimal("3.5"))
+
+
+@pytest.mark.parametrize("write", [create, put], ids=["create", "put"])
+def test_a_child_needs_its_parent(db: Database, write: Any) -> None:
+    with pytest.raises(NotFound) as raised:
+        db.run(write(Star(repo="r", user="u")))
+    assert str(raised.value) == (
+        'Repo (PK="REPO#r", SK="REPO"): it does not exist, and Repo.stars counts the Star; create '
+        "the Repo first, or in the same transaction"
+    )
+    assert raised.value.entity == "Repo"
+
+
+def test_put_counts_a_new_child_and_not_a_replaced_one(db: Database, repo: Repo) -> None:
+    db.run(put(Star(repo="r", user="v")))
+    db.run(put(Star(repo="r", user="v", is_loud=True, weight=None)))
+    assert counters(db) == (2, 1, 1)
+
+
+def test_upsert(db: Database, repo: Repo) -> None:
+    for note in ("a", "b"):
+        db.run(Star.primary("r", "v").upsert(Star.note.set(note)))
+    db.run(upsert(Star(repo="r", user="w", is_loud=True), Star.note.set("c")))
+    db.run(Star.primary("r", "v").upsert(Star.weight.set(Decimal(5))))
+    assert counters(db) == (3, 1, 7)
+
+
+def test_update_and_save(db: Database, repo: Repo) -> None:
+    db.run(Star.primary("r", "u").update(Star.is_loud.set(True)))
+    star = db.run(Star.primary("r", "u").or_raise())
+    db.run(update(star, Star.weight.set(Decimal(3))))
+    star.is_loud = False
+    db.run(save(star))
+    assert counters(db) == (1, 0, 3)
+
+
+def test_an_update_that_concerns_no_counter_is_one_request(db: Database, repo: Repo) -> None:
+    plan = Star.primary("r", "u").update(Star.note.set("x"))
+    assert explain(plan).operation == "UpdateItem"
+
+
+def test_delete_counts_what_existed(db: Database, repo: Repo) -> None:
+    star = db.run(Star.primary("r", "u").or_raise())
+    assert db.run(delete(star)) == star
+    assert db.run(delete(star)) is None
+    db.run(transact(Star.primary("r", "u").delete(), put(Repo(repo="other"))))
+    assert counters(db) == (0, 0, 0)
+
+
+def test_a_move_to_another_parent(db: Database, repo: Repo) -> None:
+    db.run(create(Repo(repo="s")))
+    db.run(Star.primary("r", "u").update(Star.repo.set("s")))
+    assert (counters(db)[0], counters(db, "s")[0]) == (0, 1)
+    with pytest.raises(NotFound):
+        db.run(Star.primary("s", "u").update(Star.repo.set("missing")))
+    assert counters(db, "s")[0] == 1
+
+
+def test_a_transaction_has_one_action_for_each_parent(db: Database, repo: Repo) -> None:
+    db.run(
+        transact(
+            Star.primary("r", "u").delete(),
+            create(Star(repo="r", user="v", weight=Decimal(4))),
+            create(Star(repo="r", user="w", weight=Decimal(5))),
+        )
+    )
+    assert counters(db) == (2, 0, 9)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        Repo.primary("r").update(Repo.text.set("x")),
+        Repo.primary("r").upsert(Repo.text.set("x")),
+        put(Repo(repo="r", text="x")),
+        condition_check(Repo.primary("r"), Repo.stars == 1),
+    ],
+    ids=["update", "upsert", "put", "condition_check"],
+)
+def test_the_parent_is_written_in_the_same_transaction(db: Database, repo: Repo, own: Any) -> None:
+    db.run(transact(own, create(Star(repo="r", user="v", is_loud=True))))
+    assert counters(db) == (2, 1, 2)
+
+
+def test_a_condition_on_a_counter_holds_in_the_same_transaction(db: Database, repo: Repo) -> None:
+    check = condition_check(Repo.primary("r"), Repo.stars == 0)
+    with pytest.raises(ConditionFailed, match="stars = 0"):
+        db.run(transact(check, create(Star(repo="r", user="v"))))
+    assert counters(db) == (1, 0, 1)
+
+
+def test_changes_that_cancel_each_other_still_need_the_parent(db: Database) -> None:
+    db.run(create(Repo(repo="r")))
+    db.run(create(Star(repo="r", user="u")))
+    swap = transact(Star.primary("r", "u").delete(), create(Star(repo="r", user="v")))
+    db.run(swap)
+    assert counters(db) == (1, 0, 1)
+
+
+def test_delete_all_and_update_all(db: Database, repo: Repo) -> None:
+    for number in range(5):
+        db.run(create(Star(repo="r", user=str(number))))
+    assert db.run(update_all(Star.primary.within("r"), Star.is_loud.set(True))) == 6
+    assert counters(db) == (6, 6, 6)
+    assert db.run(delete_all(Star.primary.within("r"))) == 6
+    assert counters(db) == (0, 0, 0)
+
+
+def test_delete_all_of_many_takes_one_action_for_the_parent(db: Database, repo: Repo) -> None:
+    for start in range(0, 120, 40):
+        stars = [create(Star(repo="r", user=f"{n:03}")) for n in range(start, start + 40)]
+        db.run(transact(*stars))
+    assert counters(db)[0] == 121
+    assert db.run(delete_all(Star.primary.within("r"))) == 121
+    assert counters(db) == (0, 0, 0)
+
+
+def test_an_aggregate_is_deleted_with_what_it_counts(db: Database, repo: Repo) -> None:
+    for start in range(0, 120, 40):
+        stars = [create(Star(repo="r", user=f"{n:03}")) for n in range(start, start + 40)]
+        db.run(transact(*stars))
+    assert db.run(delete_all(RepoWithStars.of(Repo.primary("r")))) == 122
+    assert db.run(Repo.primary("r")) is None
+
+
+def test_batches_are_refused(db: Database, repo: Repo) -> None:
+    for write, reason in (
+        (put(Star(repo="r", user="v")), "unique values"),
+        (put(repo), "counters"),
+        (Repo.primary("r").delete(), "counters"),
+        (put(Owner(name="o")), "a version"),
+    ):
+        with pytest.raises(DeclarationError, match=f"it has {reason}"):
+            batch_write([write])
+
+
+# -- the parent ------------------------------------------------------------------------------------
+
+
+def test_the_caller_cannot_write_a_counter(db: Database, repo: Repo) -> None:
+    with pytest.raises(InvalidValue, match=r"Repo.stars is set by the library; leave it out$"):
+        Repo(repo="r", stars=5)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError, match=r"the writes of what it counts change it"):
+        repo.stars = 5
+    with pytest.raises(InvalidValue, match="set by the library"):
+        Repo.primary("r").update(Repo.stars.increment(1))
+    with pytest.raises(InvalidValue, match="set by the library"):
+        Repo.primary("r").upsert(Repo.stars.set(1))
+
+
+def test_a_put_keeps_the_counters_of_the_stored_parent(db: Database, repo: Repo) -> None:
+    replaced = db.run(put(Repo(repo="r", text="new")))
+    assert (replaced.stars, replaced.weight) == (1, Decimal(1))
+    assert counters(db) == (1, 0, 1)
+
+
+def test_a_put_of_an_old_instance_begins_at_zero(db: Database, repo: Repo) -> None:
+    db.run(delete_all(RepoWithStars.of(Repo.primary("r"))))
+    assert db.run(put(repo)).stars == 0
+    db.run(delete(repo))
+    repo = db.run(create(repo))
+    db.run(create(Star(repo="r", user="u")))
+    assert counters(db) == (1, 0, 1)
+
+
+def test_an_upsert_that_creates_the_parent_begins_at_zero(db: Database, repo: Repo) -> None:
+    db.run(delete_all(RepoWithStars.of(Repo.primary("r"))))
+    assert repo.stars == 1
+    assert db.run(upsert(repo, Repo.text.set("x"))).stars == 0
+
+
+def test_a_counter_does_not_change_the_version_of_the_parent(db: Database) -> None:
+    owner = db.run(create(Owner(name="o")))
+    db.run(create(Repo(repo="r", forker="o")))
+    db.run(update(owner, Owner.text.set("x")))
+    assert (owner.version, owner.forks) == (2, 1)
+    with pytest.raises(VersionConflict):
+        db.run(delete(Owner(name="o")))
+
+
+def test_a_parent_with_children_is_not_deleted(db: Database, repo: Repo) -> None:
+    with pytest.raises(ConditionFailed) as raised:
+        db.run(Repo.primary("r").delete())
+    assert raised.value.reason.startswith("stars is 1 and weight is 1: delete what it counts")
+    db.run(transact(Star.primary("r", "u").delete(), Repo.primary("r").delete()))
+    assert db.run(Repo.primary("r")) is None
+    assert db.run(Repo.primary("r").delete()) is None
+
+
+def test_a_parent_moves_with_the_children_below_it(db: Database, repo: Repo) -> None:
+    db.run(Repo.primary("r").update(Repo.repo.set("s")))
+    assert counters(db, "s") == (1, 0, 1)
+
+
+def test_a_parent_does_not_leave_other_children_behind(db: Database) -> None:
+    db.run(create(Owner(name="o")))
+    db.run(create(Repo(repo="r", forker="o")))
+    with pytest.raises(ConditionFailed, match="forks is 1: delete what it counts first"):
+        db.run(Owner.primary("o").update(Owner.name.set("p")))
+
+
+def test_more_children_than_one_transaction_holds_do_not_move(db: Database, repo: Repo) -> None:
+    for start in range(0, 60, 30):
+        stars = [create(Star(repo="r", user=str(n))) for n in range(start, start + 30)]
+        db.run(transact(*stars))
+    with pytest.raises(InvalidValue, match="too many to move in one transaction"):
+        db.run(Repo.primary("r").update(Repo.repo.set("s")))
+
+
+def test_a_child_without_a_parent_belongs_to_none(db: Database) -> None:
+    db.run(create(Owner(name="o")))
+    db.run(create(Repo(repo="r")))
+    for forker, forks in (("o", 1), (None, 0), ("o", 1)):
+        db.run(Repo.primary("r").update(Repo.forker.set(forker)))
+        assert db.run(Owner.primary("o").or_raise()).forks == forks
+
+
+def test_what_is_left_without_its_parent_can_be_changed_and_deleted(
+    db: Database, engine: Engine, repo: Repo
+) -> None:
+    key = {"PK": {"S": "REPO#r"}, "SK": {"S": "REPO"}}
+    engine.call("DeleteItem", {"TableName": "hub", "Key": key})
+    star = Star.primary("r", "u")
+    db.run(star.update(Star.weight.set(Decimal(2))))
+    with pytest.raises(NotFound, match=r"Repo.loud counts the Star"):
+        db.run(star.update(Star.is_loud.set(True)))
+    db.run(star.delete())
+    assert db.run(star) is None
+
+
+def test_the_counter_sorts_an_index(db: Database, repo: Repo) -> None:
+    db.run(create(Repo(repo="s")))
+    assert [each.repo for each in db.run(Repo.by_stars("top").desc())] == ["r", "s"]
+
+
+# -- several writers -------------------------------------------------------------------------------
+
+
+def test_writers_at_the_same_time_are_all_counted(db: Database, repo: Repo) -> None:
+    def write(name: str) -> None:
+        for number in range(6):
+            db.run(put(Star(repo="r", user=f"{number % 3}", is_loud=number % 2 == 0)))
+            db.run(Star.primary("r", f"{name}{number % 2}").upsert(Star.is_loud.set(True)))
+            db.run(Star.primary("r", f"{number % 3}").delete())
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counters(db)[0] == 7
+
+
+# -- what it costs ---------------------------------------------------------------------------------
+
+
+def test_explain_shows_the_action_on_the_parent() -> None:
+    own, *_, parent = explain(create(Star(repo="r", user="u"))).steps
+    assert (own.operation, parent.operation) == ("Put", "Update")
+    assert parent.condition == 'PK="REPO#{repo}" AND SK="REPO"'
+    assert parent.sets == (
+        "stars = stars + 1",
+        "loud = loud + 1 (if is_loud = True)",
+        "weight = weight + weight",
+    )
+
+
+def test_explain_shows_what_a_delete_of_the_parent_requires() -> None:
+    required = explain(Owner.primary("o").delete()).requires
+    assert required == ("forks = 0, or what the transaction takes away",)
