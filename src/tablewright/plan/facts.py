@@ -114,6 +114,7 @@ class Repeats(Enum):
         "for each row and unique value; as many requests as needed, the root last"
     )
     EACH_DIFFERING_ITEM = "for each item whose index keys differ"
+    EACH_WRONG_COUNTER = "for each item whose counters differ"
     EACH_VALUE = "for each unique value that is not reserved"
     WHAT_HAS_CHANGED = "what has changed"
 

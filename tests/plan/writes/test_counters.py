@@ -32,6 +32,7 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
+from tests.costs import run_within_range
 from tests.plan.writes.counted import Hub, Owner, Repo, RepoWithStars, Star
 
 
@@ -340,3 +341,28 @@ def test_explain_shows_the_action_on_the_parent() -> None:
 def test_explain_shows_what_a_delete_of_the_parent_requires() -> None:
     required = explain(Owner.primary("o").delete()).requires
     assert required == ("forks = 0, or what the transaction takes away",)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        create(Star(repo="r", user="w")),
+        put(Star(repo="r", user="u", weight=Decimal(7))),
+        Star.primary("r", "u").update(Star.is_loud.set(True)),
+        Star.primary("r", "w").upsert(Star.is_loud.set(True)),
+        Star.primary("r", "u").update(Star.repo.set("s")),
+        Star.primary("r", "u").delete(),
+        put(Repo(repo="r")),
+        Repo.primary("r").update(Repo.repo.set("t")),
+        Repo.primary("s").delete(),
+        delete_all(RepoWithStars.of(Repo.primary("r"))),
+        delete_all(Star.primary.within("r")),
+        update_all(Star.primary.within("r"), Star.is_loud.set(True)),
+        transact(Star.primary("r", "u").delete(), create(Star(repo="r", user="w"))),
+    ],
+    ids=lambda plan: type(plan).__name__,
+)
+def test_a_plan_stays_within_its_range(db: Database, repo: Repo, plan: Any) -> None:
+    db.run(create(Repo(repo="s", text="x" * 300_000)))
+    db.run(Repo.primary("r").update(Repo.text.set("x" * 300_000)))
+    run_within_range(db, plan, items=3)

@@ -362,7 +362,7 @@ def merge_counters(actions: list[Action]) -> list[Action]:
                 _count_with(target, action, counters)
                 continue
         merged.append(action)
-    return [made for action in merged if (made := _without_nothing(action)) is not None]
+    return merged
 
 
 def _count_with(target: Action, action: Action, counters: Counters) -> None:
@@ -380,13 +380,6 @@ def _count_with(target: Action, action: Action, counters: Counters) -> None:
         if target.kind == "ConditionCheck":
             target.kind = "Update"
         target.counters.add(counters)
-
-
-def _without_nothing(action: Action) -> Action | None:
-    """Return an action on a parent alone whose counters stay the same as a check, or None."""
-    if not action.only_counts or (action.counters is not None and action.counters.changed):
-        return action
-    return None if action.is_optional else replace(action, kind="ConditionCheck")
 
 
 def _require_absent(action: Action) -> Action:

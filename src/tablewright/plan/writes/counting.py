@@ -28,6 +28,9 @@ from tablewright.mapping.counters import Amount, counters_of
 from tablewright.mapping.entity import EntityMap
 from tablewright.values import Item
 
+#: The mark of a parent whose children are counted anew: who changes its counters removes it.
+RECOUNT = "$recount"
+
 
 class Counters(Struct):
     """What one action does with the counters of a parent."""
@@ -95,19 +98,26 @@ class Counters(Struct):
                 texts.append(f"{mark} = {value}")
             else:
                 texts.append(f"(attribute_not_exists({mark}) OR {mark} = {value})")
-        if not texts:
-            return
-        body["ExpressionAttributeNames"] = names
-        body["ExpressionAttributeValues"] = values
-        if not self.adds:
+        if self.adds:
+            names["#r"] = RECOUNT
+            update = _with_clause(body.get("UpdateExpression", ""), "ADD", texts)
+            body["UpdateExpression"] = _with_clause(update, "REMOVE", ["#r"])
+        else:
             own = [body["ConditionExpression"]] if "ConditionExpression" in body else []
             body["ConditionExpression"] = " AND ".join([*own, *texts])
-            return
-        clause, own = ", ".join(texts), body.get("UpdateExpression", "")
-        if "ADD " in own:  # names and values are placeholders
-            body["UpdateExpression"] = own.replace("ADD ", f"ADD {clause}, ", 1)
-        else:
-            body["UpdateExpression"] = f"{own} ADD {clause}".lstrip()
+        body["ExpressionAttributeNames"] = names
+        if values:
+            body["ExpressionAttributeValues"] = values
+
+
+def _with_clause(update: str, keyword: str, actions: list[str]) -> str:
+    """Add actions to an update expression, whose names and values are placeholders."""
+    if not actions:
+        return update
+    clause = f"{keyword} {', '.join(actions)}"
+    if f"{keyword} " in update:
+        return update.replace(f"{keyword} ", f"{clause}, ", 1)
+    return f"{update} {clause}".lstrip()
 
 
 def counters_of_deleted(entity: EntityMap) -> Counters | None:

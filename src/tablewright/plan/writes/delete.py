@@ -153,7 +153,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             requires=self._requirements(),
             sides=[
                 *side_shapes(entity, entity.uniques, "Delete"),
-                *counter_shapes(entity, entity.counted, gone=True),
+                *counter_shapes(entity.counted, gone=True),
             ],
         )
 

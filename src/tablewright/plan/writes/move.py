@@ -211,8 +211,8 @@ class Move(Update[E, E], Generic[E]):
             requirements=(facts.Absent(),),
         )
         yield from changed_sides(entity, entity.uniques, self._affected.histories)
-        yield from counter_shapes(entity, entity.counted)
-        yield from counter_shapes(entity, entity.counted, gone=True)
+        yield from counter_shapes(entity.counted)
+        yield from counter_shapes(entity.counted, gone=True)
         for member in below:
             yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
@@ -240,8 +240,8 @@ def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
     """
     side = [
         *changed_sides(entity, entity.uniques, entity.histories),
-        *counter_shapes(entity, entity.counted),
-        *counter_shapes(entity, entity.counted, gone=True),
+        *counter_shapes(entity.counted),
+        *counter_shapes(entity.counted, gone=True),
     ]
     most = facts.total(each.write_range for each in side) * 0.5
     own = facts.item_write(entity.index_rows) * TRANSACTION_FACTOR

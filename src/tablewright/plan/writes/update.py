@@ -437,7 +437,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
     def _side_shapes(self) -> list[Shape]:
         return [
             *changed_sides(self._entity, self._affected.uniques, self._affected.histories),
-            *counter_shapes(self._entity, self._affected.counters),
+            *counter_shapes(self._affected.counters),
         ]
 
     def _sets(self) -> list[facts.Assignment]:

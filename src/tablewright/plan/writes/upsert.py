@@ -355,7 +355,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         return [
             *shapes,
             *side_shapes(entity, affected.histories, "Put"),
-            *counter_shapes(entity, entity.counted),
+            *counter_shapes(entity.counted),
         ]
 
 

@@ -432,16 +432,25 @@ def side_shapes(
 
 
 def counter_shapes(
-    entity: EntityMap, counters: Iterable[CounterMap], *, gone: bool = False
+    counters: Iterable[CounterMap], *, gone: bool = False, is_new: bool = False
 ) -> list[Shape]:
     """Return the actions on the parents whose counters a write changes: one for each parent.
 
-    `gone`: the item is deleted, or leaves its parent.
+    `gone`: the item is deleted, or leaves its parent. `is_new`: it did not exist, so that it needs
+    its parent. Otherwise there may be none, which is checked then.
     """
     parents: dict[EntityMap, list[CounterMap]] = {}
     for each in counters:
         parents.setdefault(each.parent, []).append(each)
-    return [_parent_shape(parent, each, gone=gone) for parent, each in parents.items()]
+    shapes = [_parent_shape(parent, each, gone=gone) for parent, each in parents.items()]
+    return shapes if is_new else [_or_absent(each) for each in shapes]
+
+
+def _or_absent(parent: Shape) -> Shape:
+    check = replace(
+        parent, operation="ConditionCheck", assignments=(), requirements=(facts.Absent(),)
+    )
+    return replace(parent, branches=(check,))
 
 
 def _parent_shape(parent: EntityMap, counters: Sequence[CounterMap], *, gone: bool) -> Shape:
