@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torture import (
     big,
+    counters,
     expressions,
     fuzz,
     histories,
@@ -37,6 +38,7 @@ PARTS: dict[str, Part] = {
         fuzz,
         expressions,
         tenants,
+        counters,
         migrations,
         migration_kills,
         load,

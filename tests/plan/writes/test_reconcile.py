@@ -64,7 +64,7 @@ def test_counters_are_corrected(db: Database, engine: Engine, repo: Repo) -> Non
     assert db.run(reconcile(Hub, found=differences.append)) == 2
     assert len(differences) == 3
     found = db.run(Repo.primary("r").or_raise())
-    assert (found.stars, found.loud, found.weight) == (2, 1, 4)
+    assert (found.stars, found.loud, found.weight) == (2, 1, Decimal(4))
     assert db.run(Owner.primary("o").or_raise()).forks == 1
     assert "$recount" not in raw(engine, "REPO#r", "REPO")
     assert shown(db) == []
