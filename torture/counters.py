@@ -514,6 +514,15 @@ class Program:
                 counters["Owner", item["name"]["S"]] = (number["forks"],)
         return model, counters
 
+    def drifts(self) -> dict[tuple[str, str], tuple[Any, ...]]:
+        """Return how much each counter is larger than what it counts."""
+        model, counters = self.stored()
+        counted = model.counters()
+        return {
+            parent: tuple(one - other for one, other in zip(stored, counted[parent], strict=True))
+            for parent, stored in counters.items()
+        }
+
     def check(self, what: str) -> Model:
         model, counters = self.stored()
         self.attack.require(
@@ -569,19 +578,23 @@ def play_together(attack: Round, chance: random.Random) -> None:
         pass
     program.faults = faults
     clients = [program.client(chance.randint(2, 6)) for _ in range(chance.randint(2, 4))]
-    if chance.random() < 0.4:
+    drifts = dict[tuple[str, str], tuple[Any, ...]]()
+    spoiled = chance.random() < 0.5
+    if spoiled:
         program.spoil()
         attack.count("spoiled programs")
+        drifts = program.drifts()
         clients.append(program.reconciler())
-        spoiled = True
-    else:
-        spoiled = False
     while clients:
         client = chance.choice(clients)
         if next(client, clients) is clients:
             clients.remove(client)
     program.faults = 0.0
     if spoiled:
+        for parent, drift in program.drifts().items():
+            before = drifts.get(parent, drift)
+            is_kept = all(one in (0, other) for one, other in zip(drift, before, strict=True))
+            attack.require(is_kept, "reconcile makes a counter wrong", f"{parent} {before} {drift}")
         program.run_at_once(reconcile(Hub))
     program.check("clients at the same time")
     differences: list[Any] = []

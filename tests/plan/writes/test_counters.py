@@ -9,14 +9,19 @@ from typing import Any
 import pytest
 
 from tablewright import (
+    Attr,
     Engine,
+    Entity,
     Table,
+    attr,
     batch_write,
     condition_check,
+    connect,
     create,
     delete,
     delete_all,
     explain,
+    key,
     put,
     save,
     transact,
@@ -32,8 +37,11 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
+from tablewright.rules import count_of
 from tests.costs import run_within_range
+from tests.new_table import new_table
 from tests.plan.writes.counted import Hub, Owner, Repo, RepoWithStars, Star
+from tests.transports import InterferingTransport
 
 
 @pytest.fixture
@@ -366,3 +374,47 @@ def test_a_plan_stays_within_its_range(db: Database, repo: Repo, plan: Any) -> N
     db.run(create(Repo(repo="s", text="x" * 300_000)))
     db.run(Repo.primary("r").update(Repo.text.set("x" * 300_000)))
     run_within_range(db, plan, items=3)
+
+
+def test_two_deletes_at_the_same_time_count_once() -> None:
+    """Nothing of a child need differ, so that its existence is a condition."""
+    shop = new_table()
+
+    class Cart(Entity, table=shop):
+        cart: Attr[str] = attr()
+        many: Attr[int] = count_of("Thing")
+        primary = key("CART" / cart, "CART")
+
+    class Thing(Entity, table=shop):
+        cart: Attr[str] = attr()
+        thing: Attr[str] = attr()
+        primary = key("CART" / cart, "THING" / thing)
+
+    other = connect(":memory:", shop)
+    other.run(transact(create(Cart(cart="c")), create(Thing(cart="c", thing="t"))))
+    plan = Thing.primary("c", "t").delete()
+    for write in (plan, transact(plan, create(Cart(cart="d")))):
+        interfering = InterferingTransport(other.transport, lambda _: other.run(plan))
+        other.through(interfering).run(write)
+        assert other.run(Cart.primary("c").or_raise()).many == 0
+        other.run(create(Thing(cart="c", thing="t")))
+
+
+def test_a_child_that_is_created_while_its_parent_is_deleted(db: Database, repo: Repo) -> None:
+    star = create(Star(repo="r", user="late"))
+    transport = InterferingTransport(db.transport, lambda _: db.run(star))
+    assert db.through(transport).run(delete_all(RepoWithStars.of(Repo.primary("r")))) == 3
+    db.run(transact(create(Repo(repo="r")), star))
+    transport = InterferingTransport(
+        db.transport, lambda _: db.run(Star.primary("r", "late").delete())
+    )
+    db.through(transport).run(Repo.primary("r").update(Repo.repo.set("s")))
+    assert counters(db, "s") == (0, 0, 0)
+
+
+def test_a_parent_that_is_deleted_while_its_child_is_created(db: Database, repo: Repo) -> None:
+    whole = delete_all(RepoWithStars.of(Repo.primary("r")))
+    transport = InterferingTransport(db.transport, lambda _: db.run(whole))
+    with pytest.raises(NotFound):
+        db.through(transport).run(create(Star(repo="r", user="v")))
+    assert db.run(Star.primary("r", "v")) is None

@@ -176,14 +176,16 @@ class Reconcile(Plan[int]):
         current: Item | None = item
         while current is not None:
             amounts = yield from self._count(entity, current, context)
-            if not _differ(entity, current, amounts):
+            again = yield from read_item(context, entity, key)
+            if again is None:
                 return 0
-            if self._dry_run:
-                again = yield from read_item(context, entity, key)
-                if again is not None and not _differ(entity, again, _amounts_of(entity, current)):
-                    self._report(entity, current, amounts)
-                    return 1
+            if _differ(entity, again, _amounts_of(entity, current)):
                 current = again  # children were written meanwhile
+            elif not _differ(entity, current, amounts):
+                return 0
+            elif self._dry_run:
+                self._report(entity, current, amounts)
+                return 1
             else:
                 mark = yield from self._mark(entity, key, context)
                 if mark is None:

@@ -339,15 +339,8 @@ def _body(action: Action, context: Context) -> dict[str, Any]:
     return body
 
 
-def merge(actions: list[Action]) -> list[Action]:
-    """Make one action of those on one sentinel, and of those on one parent."""
-    return merge_counters(merge_sentinels(actions))
-
-
-def merge_counters(actions: list[Action]) -> list[Action]:
+def _merge_counters(actions: list[Action]) -> list[Action]:
     """Make one action of all changes of the counters of one parent, and of its own write."""
-    if not any(action.only_counts for action in actions):
-        return actions
     targets = {action.identity: action for action in actions if not action.only_counts}
     merged = []
     for action in actions:
@@ -390,11 +383,11 @@ def _require_absent(action: Action) -> Action:
     return Action("ConditionCheck", action.table, body, always_retry, write=action.write)
 
 
-def merge_sentinels(actions: list[Action]) -> list[Action]:
-    """Make one action of a sentinel that one write releases and another releases or reserves.
+def merge(actions: list[Action]) -> list[Action]:
+    """Make one action of those on one item, which DynamoDB requires.
 
-    DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
-    this safe.
+    They are on a sentinel that one write releases and another releases or reserves: the guard on
+    the entity that releases it keeps this safe. Or they change the counters of one parent.
     """
     sentinels = [action for action in actions if action.owners is not None]
     remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
@@ -405,7 +398,11 @@ def merge_sentinels(actions: list[Action]) -> list[Action]:
             if other is not action:
                 other.owners = [*(other.owners or ()), *(action.owners or ())]
                 merged.add(id(action))
-    return [action for action in actions if id(action) not in merged]
+    kept = [action for action in actions if id(action) not in merged]
+    for action in kept:
+        if action.counters is not None:
+            return _merge_counters(kept)
+    return kept
 
 
 def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:

@@ -117,7 +117,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             return None if item is None else entity.decode(item)
 
         body = guard.expressions().add_to({"Key": key})
-        counters = counters_of_deleted(entity)
+        counters = counters_of_deleted(entity) if entity.maintained else None
         action = Action("Delete", entity.table, body, on_failure, counters=counters)
         return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_OLD")
 
@@ -153,7 +153,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             requires=self._requirements(),
             sides=[
                 *side_shapes(entity, entity.uniques, "Delete"),
-                *counter_shapes(entity.counted, gone=True),
+                *(counter_shapes(entity.counted, gone=True) if entity.counted else ()),
             ],
         )
 

@@ -256,7 +256,7 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             *side_shapes(entity, entity.uniques, "Put"),
             # Of an item that is replaced, if its values differ.
             *side_shapes(entity, entity.uniques, "Delete", is_typical=False),
-            *counter_shapes(entity.counted),
+            *(counter_shapes(entity.counted) if entity.counted else ()),
         ]
         requires = self._requirements(reads)
         return self._shape_of_write(requires, sides, reads=reads, events=entity.histories)
@@ -282,10 +282,9 @@ class Create(EntityWrite[E], Generic[E]):
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        sides = [
-            *side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False),
-            *counter_shapes(self._entity.counted, is_new=True),
-        ]
+        sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
+        if self._entity.counted:
+            sides += counter_shapes(self._entity.counted, is_new=True)
         return self._shape_of_write([facts.Absent()], sides)
 
 

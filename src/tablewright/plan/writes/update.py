@@ -435,10 +435,9 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         )
 
     def _side_shapes(self) -> list[Shape]:
-        return [
-            *changed_sides(self._entity, self._affected.uniques, self._affected.histories),
-            *counter_shapes(self._affected.counters),
-        ]
+        affected = self._affected
+        shapes = changed_sides(self._entity, affected.uniques, affected.histories)
+        return shapes + counter_shapes(affected.counters) if affected.counters else shapes
 
     def _sets(self) -> list[facts.Assignment]:
         """Return what the update sets."""
