@@ -13,6 +13,7 @@ from tablewright import (
     Engine,
     Entity,
     Table,
+    Tenancy,
     attr,
     batch_write,
     condition_check,
@@ -35,9 +36,11 @@ from tablewright.errors import (
     DeclarationError,
     InvalidValue,
     NotFound,
+    TenantViolation,
     VersionConflict,
 )
 from tablewright.rules import count_of
+from tablewright.studio.writes.preview import preview
 from tests.costs import run_within_range
 from tests.new_table import new_table
 from tests.plan.writes.counted import Hub, Owner, Repo, RepoWithStars, Star
@@ -418,3 +421,35 @@ def test_a_parent_that_is_deleted_while_its_child_is_created(db: Database, repo:
     with pytest.raises(NotFound):
         db.through(transport).run(create(Star(repo="r", user="v")))
     assert db.run(Star.primary("r", "v")) is None
+
+
+def test_a_tenant_changes_no_counter_of_another_one() -> None:
+    shop = new_table(tenancy=Tenancy("tenant", write=("TENANT#{tenant}",)))
+
+    class Cart(Entity, table=shop):
+        tenant: Attr[str] = attr()
+        many: Attr[int] = count_of("Line", by=("of",))
+        primary = key("TENANT" / tenant, "CART")
+
+    class Line(Entity, table=shop):
+        tenant: Attr[str] = attr()
+        number: Attr[int] = attr()
+        of: Attr[str] = attr()
+        primary = key("TENANT" / tenant, "LINE" / number)
+
+    db = connect(":memory:", shop)
+    db.run(transact(create(Cart(tenant="a")), create(Cart(tenant="b"))))
+    tenant = db.for_tenant(tenant="a")
+    tenant.run(create(Line(tenant="a", number=1, of="a")))
+    with pytest.raises(TenantViolation):
+        tenant.run(create(Line(tenant="a", number=2, of="b")))
+    assert db.run(Cart.primary("a").or_raise()).many == 1
+    assert db.run(Cart.primary("b").or_raise()).many == 0
+
+
+def test_a_preview_shows_the_parent(db: Database, repo: Repo) -> None:
+    shown = preview(db, create(Star(repo="r", user="v")))
+    found = [(each.kind, each.changed) for each in shown.items]
+    assert found[1] == ("changed", ["stars", "weight"])
+    assert [kind for kind, _ in found] == ["added", "changed"]
+    assert counters(db)[0] == 1
