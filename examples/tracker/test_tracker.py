@@ -80,7 +80,8 @@ def test_it_has_18_patterns_and_19_endpoints() -> None:
 def test_an_organisation_has_projects(acme: Account) -> None:
     assert acme.get("/organisation") == {"org_id": "acme", "name": "Acme"}
     (project,) = acme.get("/projects")
-    assert project == {"org_id": "acme", "project": "web", "name": "Website"}
+    counters = {"issues": 0, "issues_to_do": 0}
+    assert project == {"org_id": "acme", "project": "web", "name": "Website"} | counters
     again = acme.send("POST", "/projects", {"project": "web", "name": "Other"})
     assert problem(again, 409)["detail"] == "The Project already exists."
 
@@ -111,6 +112,14 @@ def test_an_issue_needs_an_existing_project(acme: Account) -> None:
     lost = acme.send("POST", "/issues", {"project": "app", "title": "Lost"})
     assert problem(lost, 404)["detail"] == "The Project does not exist."
     assert acme.titles("/issues?status=open") == ["Broken link"]
+
+
+def test_a_project_counts_its_issues(acme: Account) -> None:
+    for title in ("Broken link", "Wrong colour"):
+        path = f"/issues/{acme.open(title)['issue_id']}"
+    acme.checked(acme.send("PATCH", path, {"status": "done"}))
+    (project,) = acme.get("/projects")
+    assert (project["issues"], project["issues_to_do"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +186,7 @@ def test_comments_are_in_order(acme: Account) -> None:
     rest = acme.get(f"{path}?limit=2&cursor={page['next_cursor']}")
     texts = [comment["text"] for comment in page["items"] + rest["items"]]
     assert texts == ["one", "two", "three"]
+    assert acme.get(path.removesuffix("/comments"))["comments"] == 3
     nowhere = "/issues/01ARZ3NDEKTSV4RRFFQ69G5FAV/comments"
     assert problem(acme.send("POST", nowhere, {"text": "?"}), 404)["code"] == "not_found"
 
