@@ -233,8 +233,11 @@ def _connect(awaited: Awaited, child: EntityMap) -> None:
             f"{where}: {child.name} has a ttl(), and DynamoDB deletes expired items without "
             "counting them; count another entity, or remove the ttl()"
         )
-    if (child.base or child) is parent:
-        raise DeclarationError(f"{where}: an entity cannot count its own items")
+    if child is parent and not awaited.counted.by:
+        raise DeclarationError(
+            f"{where}: an item does not count itself; name the attributes that have the key of the "
+            "item which counts it: by=(…)"
+        )
     counter = CounterMap(
         parent,
         awaited.attribute,

@@ -274,7 +274,10 @@ def items_that_expire() -> None:
         many: Attr[int] = count_of(Item)
 
 
-@mistake("Cart.many: count_of(Cart): an entity cannot count its own items")
+@mistake(
+    "Cart.many: count_of(Cart): an item does not count itself; name the attributes that have the "
+    "key of the item which counts it: by=(…)"
+)
 def itself() -> None:
     class Cart(Order, table=new_table()):
         many: Attr[int] = count_of("Cart")

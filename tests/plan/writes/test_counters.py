@@ -39,6 +39,7 @@ from tablewright.errors import (
     TenantViolation,
     VersionConflict,
 )
+from tablewright.plans import reconcile
 from tablewright.rules import count_of
 from tablewright.studio.writes.preview import preview
 from tests.costs import run_within_range
@@ -453,3 +454,36 @@ def test_a_preview_shows_the_parent(db: Database, repo: Repo) -> None:
     assert found[1] == ("changed", ["stars", "weight"])
     assert [kind for kind, _ in found] == ["added", "changed"]
     assert counters(db)[0] == 1
+
+
+def test_an_entity_counts_its_own_items() -> None:
+    shop = new_table()
+
+    class Comment(Entity, table=shop):
+        post: Attr[str] = attr()
+        number: Attr[int] = attr()
+        parent: Attr[int | None] = attr(default=None)
+        replies: Attr[int] = count_of("Comment", by=("post", "parent"))
+        primary = key("POST" / post, "COMMENT" / number)
+
+    db = connect(":memory:", shop)
+
+    def replies() -> list[int]:
+        return [each.replies for each in db.iterate(Comment.primary.within("p"))]
+
+    db.run(create(Comment(post="p", number=1)))
+    with pytest.raises(NotFound):
+        db.run(create(Comment(post="p", number=2, parent=7)))
+    for number, parent in ((2, 1), (3, 1), (4, 2)):
+        db.run(create(Comment(post="p", number=number, parent=parent)))
+    assert replies() == [2, 1, 0, 0]
+    db.run(Comment.primary("p", 4).update(Comment.parent.set(3)))
+    assert replies() == [2, 0, 1, 0]
+    db.run(put(Comment(post="p", number=2, parent=2)))
+    assert replies() == [1, 1, 1, 0]
+    with pytest.raises(ConditionFailed, match="replies is 1"):
+        db.run(Comment.primary("p", 3).delete())
+    assert db.run(reconcile(shop)) == 0
+    db.run(Comment.primary("p", 2).delete())
+    db.run(transact(*(Comment.primary("p", number).delete() for number in (1, 3, 4))))
+    assert replies() == []

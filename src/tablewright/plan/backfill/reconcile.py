@@ -340,8 +340,12 @@ class _Pages:
 
 
 def _bound(counter: CounterMap) -> bool:
-    """Whether the key of a parent says in which partition its children are."""
-    return len(_parts(counter)) >= counter.child.primary.partition_arity
+    """Whether the key of a parent says in which partition its children are.
+
+    If an entity counts its own items, a partition may have many parents, each with few children.
+    """
+    is_own = counter.child is counter.parent
+    return not is_own and len(_parts(counter)) >= counter.child.primary.partition_arity
 
 
 def _parts(counter: CounterMap) -> list[tuple[Any, str]]:
