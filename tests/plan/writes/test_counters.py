@@ -45,7 +45,7 @@ from tablewright.studio.writes.preview import preview
 from tests.costs import run_within_range
 from tests.new_table import new_table
 from tests.plan.writes.counted import Hub, Owner, Repo, RepoWithStars, Star
-from tests.transports import InterferingTransport
+from tests.transports import InterferingTransport, Interrupted, InterruptedTransport
 
 
 @pytest.fixture
@@ -284,12 +284,72 @@ def test_a_parent_does_not_leave_other_children_behind(db: Database) -> None:
         db.run(Owner.primary("o").update(Owner.name.set("p")))
 
 
-def test_more_children_than_one_transaction_holds_do_not_move(db: Database, repo: Repo) -> None:
-    for start in range(0, 60, 30):
-        stars = [create(Star(repo="r", user=str(n))) for n in range(start, start + 30)]
+def test_more_children_than_one_transaction_holds_move_with_their_parent(
+    db: Database, repo: Repo
+) -> None:
+    for start in range(0, 120, 40):
+        stars = [create(Star(repo="r", user=f"{n:03}")) for n in range(start, start + 40)]
         db.run(transact(*stars))
-    with pytest.raises(InvalidValue, match="too many to move in one transaction"):
-        db.run(Repo.primary("r").update(Repo.repo.set("s")))
+    late = iter(range(3))
+
+    def write(_: int) -> None:
+        """Another client writes children below the old key while they are moved."""
+        db.run(create(Star(repo="r", user=f"x{next(late)}", is_loud=True)))
+        db.run(Star.primary("r", "119").update(Star.weight.set(Decimal(5))))
+
+    transport = InterferingTransport(db.transport, write, times=2, before=("TransactWriteItems",))
+    moved = db.through(transport).run(Repo.primary("r").update(Repo.repo.set("s")))
+    assert moved.stars == 123
+    assert counters(db, "s")[:2] == (123, 2)
+    assert db.run(Repo.primary("r")) is None
+
+
+def test_an_interrupted_move_is_continued(db: Database, repo: Repo) -> None:
+    for start in range(0, 120, 40):
+        stars = [create(Star(repo="r", user=f"{n:03}")) for n in range(start, start + 40)]
+        db.run(transact(*stars))
+    plan = Repo.primary("r").update(Repo.repo.set("s"))
+    for at in (1, 2):
+        with pytest.raises(Interrupted):
+            db.through(InterruptedTransport(db.transport, at, applied=True)).run(plan)
+    db.run(plan)
+    assert counters(db, "s") == (121, 0, 121)
+
+
+def test_a_parent_takes_along_children_that_are_parents_themselves() -> None:
+    shop = new_table()
+
+    class Menu(Entity, table=shop):
+        menu: Attr[str] = attr()
+        sections: Attr[int] = count_of("Section")
+        products: Attr[int] = count_of("Product")
+        primary = key("MENU" / menu, "MENU")
+
+    class Section(Entity, table=shop):
+        menu: Attr[str] = attr()
+        section: Attr[str] = attr()
+        products: Attr[int] = count_of("Product")
+        primary = key("MENU" / menu, "SECTION" / section)
+
+    class Product(Entity, table=shop):
+        menu: Attr[str] = attr()
+        section: Attr[str] = attr()
+        product: Attr[int] = attr()
+        primary = key("MENU" / menu, "PRODUCT" / section / product)
+
+    db = connect(":memory:", shop)
+    db.run(transact(create(Menu(menu="m")), create(Section(menu="m", section="s"))))
+    db.run(transact(*(create(Product(menu="m", section="s", product=n)) for n in range(70))))
+    for key_change in (
+        Menu.primary("m").update(Menu.menu.set("n")),
+        Menu.primary("n").update(Menu.menu.set("m")),
+    ):
+        menu = db.run(key_change)
+        assert (menu.sections, menu.products) == (1, 70)
+    assert db.run(Section.primary("m", "s").or_raise()).products == 70
+    assert db.run(reconcile(shop, dry_run=True)) == 0
+    with pytest.raises(ConditionFailed, match="products is 70"):
+        db.run(Section.primary("m", "s").update(Section.section.set("t")))
 
 
 def test_a_child_without_a_parent_belongs_to_none(db: Database) -> None:

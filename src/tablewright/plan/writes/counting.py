@@ -20,11 +20,12 @@ This module must not know plans.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from tablewright.mapping.counters import Amount, counters_of
+from tablewright.mapping.counters import Amount, CounterMap, counters_of
 from tablewright.mapping.entity import EntityMap
 from tablewright.values import Item
 
@@ -128,10 +129,44 @@ def counters_of_deleted(entity: EntityMap) -> Counters | None:
     return Counters(entity, {each.stored: 0 for each in entity.maintained}, adds=False)
 
 
-def reset_counters(entity: EntityMap, item: Item) -> None:
-    """Let the counters of a new parent begin at zero."""
-    for each in entity.maintained:
-        item[each.stored] = encode_amount(entity, each.stored, 0)
+def carried_counters(
+    entity: EntityMap, below: Mapping[EntityMap, Mapping[str, str]]
+) -> list[CounterMap]:
+    """Return the counters that move with everything they count: of an item, and of rows below it.
+
+    `below` has the entities of these rows, and which of their attributes follow which of the item.
+    These counters keep their amounts. The others have to be zero: what they count stays behind.
+    """
+    parents = {entity: {name: name for name in entity.primary.depends_on}, **below}
+    return [
+        counter
+        for parent, theirs in parents.items()
+        for counter in parent.counters
+        if all(
+            kind in below
+            and all(below[kind].get(ours) == theirs.get(name) for name, ours in counter.by.items())
+            for kind in counter.child.kinds[-len(counter.child.type_names) :]
+        )
+    ]
+
+
+def counters_of_moved(
+    entity: EntityMap, old: Item, carried: Sequence[CounterMap]
+) -> Counters | None:
+    """Return what the delete of a moved parent requires: the counters that it takes along."""
+    counters = counters_of_deleted(entity)
+    for each in entity.counters if counters is not None else ():
+        if counters is not None and each in carried:
+            name = each.attribute.stored
+            counters.amounts[name] = -stored_amount(entity, name, old)
+    return counters
+
+
+def reset_counters(entity: EntityMap, item: Item, carried: Sequence[CounterMap]) -> None:
+    """Let the counters of a moved parent begin at zero, except for those that it takes along."""
+    for each in entity.counters:
+        if each not in carried:
+            item[each.attribute.stored] = encode_amount(entity, each.attribute.stored, 0)
 
 
 def keep_counters(entity: EntityMap, item: Item, old: Item | None) -> None:

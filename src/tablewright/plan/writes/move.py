@@ -33,6 +33,7 @@ from tablewright.errors import (
     InvalidValue,
     WriteRejected,
 )
+from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.key_parts import KeyPart
@@ -56,7 +57,7 @@ from tablewright.plan.writes.action import (
     side_actions,
     take_fitting,
 )
-from tablewright.plan.writes.counting import counters_of_deleted, reset_counters
+from tablewright.plan.writes.counting import carried_counters, counters_of_moved, reset_counters
 from tablewright.plan.writes.effect import Audit, WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
@@ -121,23 +122,26 @@ class Move(Update[E, E], Generic[E]):
         guard = self._guard(found, set())
         old = guard.check(found)
         new = _rekeyed(entity, self._apply(self._encode(audit.at), old), old)
-        reset_counters(entity, new)
+        members = followers(entity)
+        carried = _carried(entity, members)
+        reset_counters(entity, new, carried)
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
         values = vars(entity.decode(new))
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
-        own = _move_actions(effect, guard, guard.verdict)
-        rows = yield from read_rows_below(entity, self._key, followers(entity), context)
-        effects = [_row_effect(member, row, values, audit) for member, row in rows]
-        moves = [_move_row(row) for row in effects]
+        own = _move_actions(effect, guard, guard.verdict, carried)
+        rows = yield from read_rows_below(entity, self._key, members, context)
+        effects = [_row_effect(member, row, values, audit, carried) for member, row in rows]
+        moves = [_move_row(row, carried) for row in effects]
         if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
                     f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
                     "transaction with other writes; move it on its own"
                 )
-            _refuse_counted(entity, moves)
+            # Counters after what they count, so that no item is counted that has not moved.
+            moves.sort(key=lambda actions: actions[0].counters is not None)
             for action in joined(own, *moves):
                 action.require_reserved(context)
             yield from _check_first(own, context)
@@ -258,13 +262,24 @@ def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
     return [delete, replace(delete, operation="Put")]
 
 
+def _carried(entity: EntityMap, members: Sequence[Follower]) -> list[CounterMap]:
+    """Return the counters that move with everything they count."""
+    return carried_counters(entity, {member.entity: member.follows for member in members})
+
+
 def _checks_range(entity: EntityMap) -> facts.UnitRange:
     """Return the units of the condition checks before the first of several transactions."""
     actions = 2 * (1 + len(entity.uniques)) + len(entity.histories)
     return facts.UnitRange(0, TRANSACTION_FACTOR * actions * facts.ITEM_WRITE)
 
 
-def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:
+def _row_effect(
+    member: Follower,
+    row: Item,
+    values: Values,
+    audit: Audit,
+    carried: Sequence[CounterMap],
+) -> WriteEffect:
     """Return the effect of moving a row below, to the key that follows the moved item's."""
     entity = member.entity
     refuse_write_once(entity, "a move of the item above it, which changes its key,")
@@ -277,7 +292,7 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
                 "move with it"
             )
         moved[attribute.stored] = attribute.converter.encode(values[ours])
-    reset_counters(entity, moved)
+    reset_counters(entity, moved, carried)
     if entity.version is not None:
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
     if entity.updated_at is not None:
@@ -286,7 +301,9 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
     new = _rekeyed(entity, moved, row)
     new_values = vars(entity.decode(new))
     key = entity.table.key(new)
-    return write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
+    effect = write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
+    changes = tuple(each for each in effect.counters if each.counter not in carried)
+    return replace(effect, counters=changes) if effect.counters else effect
 
 
 def _rekeyed(entity: EntityMap, changed: Item, old: Item) -> Item:
@@ -295,15 +312,18 @@ def _rekeyed(entity: EntityMap, changed: Item, old: Item) -> Item:
     return entity.keep_spelling(new, old, entity.values(new))
 
 
-def _move_row(effect: WriteEffect) -> list[Action]:
+def _move_row(effect: WriteEffect, carried: Sequence[CounterMap]) -> list[Action]:
     """Return the actions that move a row below, if it is as it was read."""
     entity, old = effect.entity, effect.old or {}
     guard = Guard(entity, entity.table.key(old), [facts.Exists(), all_unchanged(entity)], old)
-    return _move_actions(effect, guard, always_retry)
+    return _move_actions(effect, guard, always_retry, carried)
 
 
 def _move_actions(
-    effect: WriteEffect, guard: Guard, on_change: Callable[[Item | None], Verdict]
+    effect: WriteEffect,
+    guard: Guard,
+    on_change: Callable[[Item | None], Verdict],
+    carried: Sequence[CounterMap],
 ) -> list[Action]:
     """Return the actions that delete a row as it was read, and put it under its new key."""
     entity, old, new = effect.entity, effect.old or {}, effect.new or {}
@@ -319,7 +339,7 @@ def _move_actions(
             delete,
             on_change,
             deleted=old,
-            counters=counters_of_deleted(entity),
+            counters=counters_of_moved(entity, old, carried),
         ),
         Action("Put", entity.table, put_if_absent(entity.table, new), exists),
         *side_actions(effect),
@@ -327,16 +347,6 @@ def _move_actions(
 
 
 # -- what does not fit into one transaction -------------------------------------------------------
-
-
-def _refuse_counted(entity: EntityMap, moves: Sequence[Sequence[Action]]) -> None:
-    """Raise InvalidValue if rows below are counted, or count: one transaction has to move them."""
-    if any(action.counters is not None for actions in moves for action in actions):
-        raise InvalidValue(
-            f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
-            "transaction, in which counters have to change with what they count; move them in "
-            "parts, or declare no counter of them"
-        )
 
 
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
@@ -377,8 +387,9 @@ def _move_late_rows(
             return
         no_parent = [require_no_parent(entity, key)]
         try:
-            effects = [_row_effect(member, row, values, audit) for member, row in rows]
-            moves = [_move_row(row) for row in effects]
+            carried = _carried(entity, members)
+            effects = [_row_effect(member, row, values, audit, carried) for member, row in rows]
+            moves = [_move_row(row, carried) for row in effects]
             while moves:
                 late = take_fitting(moves, no_parent)
                 yield from send_or_retry(joined(no_parent, *late), context)
