@@ -387,10 +387,10 @@ class Calls:
 class Program:
     """A table, clients that write it, and what goes wrong."""
 
-    def __init__(self, attack: Round, chance: random.Random) -> None:
+    def __init__(self, attack: Round, chance: random.Random, engine: Engine | None = None) -> None:
         self.attack = attack
         self.chance = chance
-        self.engine = Engine(":memory:")
+        self.engine = engine or Engine(":memory:")
         names = {Hub.__table__: NAME}
         self.context = Context(names, b"0" * 32, clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
         self.faults = 0.0

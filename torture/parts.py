@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torture import (
     big,
+    counter_kills,
     counters,
     expressions,
     fuzz,
@@ -39,6 +40,7 @@ PARTS: dict[str, Part] = {
         expressions,
         tenants,
         counters,
+        counter_kills,
         migrations,
         migration_kills,
         load,
