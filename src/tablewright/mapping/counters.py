@@ -122,6 +122,6 @@ class AwaitedCounter(Protocol):
 def counters_of(entity: EntityMap) -> tuple[CounterMap, ...]:
     """Return the counters of a parent; raise DeclarationError if a child is not declared."""
     for awaited in entity.table.awaited_counters:
-        if awaited.entity is entity:
+        if awaited.entity in (entity, entity.base):
             raise DeclarationError(awaited.problem)
     return entity.counters

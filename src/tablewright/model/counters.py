@@ -32,7 +32,7 @@ from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.counters import AwaitedCounter, CounterMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import places_of
-from tablewright.mapping.variants import VariantMap, VariantsMap
+from tablewright.mapping.variants import VariantMap
 from tablewright.model.attribute import Attr
 from tablewright.plan.condition import Condition
 from tablewright.plan.reference import Ref
@@ -193,8 +193,9 @@ def connect_counters(entity: EntityMap, attributes: dict[str, Attr[Any]]) -> Non
     ]
     for each in own:
         _check_parent(each)
-    if isinstance(entity, VariantMap):
-        entity.counted = entity.base.counted
+    if isinstance(entity, VariantMap):  # it has the counters of its base
+        entity.counted, entity.counters = entity.base.counted, entity.base.counters
+        own = []
     waiting: list[AwaitedCounter] = [*table.awaited_counters, *own]
     table.awaited_counters = []
     for position, awaited in enumerate(waiting):
@@ -252,7 +253,8 @@ def _connect(awaited: Awaited, child: EntityMap) -> None:
             f"{where}: {child.name}.{maintained.pop()} is a counter itself, and its changes are "
             "not counted again; count the entity that it counts"
         )
-    parent.counters += (counter,)
+    for kind in parent.kinds:
+        kind.counters += (counter,)
     for kind in child.kinds:
         kind.counted += (counter,)
     forget_affected()
@@ -266,10 +268,10 @@ def _check_parent(awaited: Awaited) -> None:
     if kind not in kinds or attribute.converter.optional or attribute.converter.codec:
         names = " or ".join(f"Attr[{each.__name__}]" for each in kinds)
         raise DeclarationError(f"{where} needs {names}; annotate it so")
-    if isinstance(entity, VariantsMap | VariantMap):
+    if isinstance(entity, VariantMap) and attribute.name not in entity.base.attributes:
         raise DeclarationError(
-            f"{where}: {entity.name} has variants or is one; declare the counter in an entity "
-            "without variants"
+            f"{where}: {entity.name} is a variant; declare the counter in {entity.base.name}, for "
+            "all variants"
         )
     for place in places_of((entity.primary, *entity.index_keys)):
         parts = {

@@ -94,6 +94,7 @@ class Reconcile(Plan[int]):
         #: Those whose children are queried, and those whose children are found by reading all.
         self._queried = [each for each in parents if all(map(_bound, each.counters))]
         self._scanned = [each for each in parents if each not in self._queried]
+        self._summed = [counter for each in self._scanned for counter in each.counters]
         self._dry_run = dry_run
         self._progress = progress
         self._found = found
@@ -142,7 +143,7 @@ class Reconcile(Plan[int]):
         """Add what an item adds to the counters of parents whose children are not queried."""
         kind = self._table.entity_of(item)
         for counter in () if kind is None else kind.counted:
-            if counter.parent in self._scanned and kind is not None:
+            if counter in self._summed and kind is not None:
                 added = counter.amount(read_values(kind, item, counter.sources))
                 if added is not None:
                     identity = item_identity(added[0])
