@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from tablewright import Engine, Table, create, delete_all, explain, put, transact
+from tablewright.backoff import Backoff
 from tablewright.database import Database
-from tablewright.errors import DeclarationError
+from tablewright.errors import Contention, DeclarationError
 from tablewright.plans import CounterDifference, ReconcileProgress, reconcile
 from tests.plan.writes.bank import Bank
 from tests.plan.writes.counted import Hub, Owner, Repo, RepoWithStars, Star
+from tests.transports import InterferingTransport
 
 
 @pytest.fixture
@@ -134,6 +136,26 @@ def test_programs_write_meanwhile(db: Database, engine: Engine, repo: Repo) -> N
         thread.join()
     assert shown(db) == []
     db.run(delete_all(RepoWithStars.of(Repo.primary("r"))))
+
+
+def test_a_parent_that_never_rests_is_reported_after_the_others(
+    db: Database, engine: Engine, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tablewright.plan.writes.write.CONTENTION", Backoff(attempts=3, first=0.0, longest=0.0)
+    )
+    numbers = iter(range(1000))
+    transport = InterferingTransport(
+        db.transport,
+        lambda _: db.run(create(Star(repo="r", user=f"x{next(numbers)}"))),
+        times=1000,
+        before=("Query",),
+    )
+    with pytest.raises(Contention, match="other writers changed what it counts"):
+        db.through(transport).run(reconcile(Hub))
+    assert db.run(Owner.primary("o").or_raise()).forks == 1
+    db.run(reconcile(Hub))
+    assert shown(db) == []
 
 
 def test_it_takes_a_table_with_counters() -> None:

@@ -109,6 +109,7 @@ class Reconcile(Plan[int]):
 
     def _steps(self, context: Context) -> Steps[int]:
         items = changed = 0
+        busy: list[str] = []
         stored: dict[_Identity, tuple[EntityMap, Item]] = {}
         sums: dict[_Identity, Amounts] = defaultdict(dict)
         for page in _Pages(self._request(context)):
@@ -119,7 +120,10 @@ class Reconcile(Plan[int]):
                 if entity is None:
                     continue
                 if entity in self._queried:
-                    changed += yield from self._settle(entity, item, context)
+                    try:
+                        changed += yield from self._settle(entity, item, context)
+                    except Contention as error:
+                        busy.append(str(error))
                 elif entity in self._scanned:
                     kept = {name: item[name] for name in _kept(entity) if name in item}
                     stored[item_identity(self._table.key(item))] = entity, kept
@@ -133,6 +137,9 @@ class Reconcile(Plan[int]):
         ]
         if differing:
             changed += yield from self._settle_all(differing, sums, context)
+        if busy:  # the others are done
+            more = f" The same is true of {len(busy) - 1} others" if busy[1:] else ""
+            raise Contention(f"{busy[0]}{more}")
         return changed
 
     # -- what is counted ---------------------------------------------------------------------

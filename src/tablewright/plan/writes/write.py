@@ -288,8 +288,8 @@ def _send(
 def _check_limits(writes: Sequence[Write[Any]], actions: list[Action]) -> None:
     if len(actions) > MAX_TRANSACTION_ACTIONS:
         raise InvalidValue(
-            f"{_names(writes)}: {len(actions)} actions, with sentinels and history; DynamoDB "
-            f"allows at most {MAX_TRANSACTION_ACTIONS} in one transaction"
+            f"{_names(writes)}: {len(actions)} actions, with sentinels, history and counters; "
+            f"DynamoDB allows at most {MAX_TRANSACTION_ACTIONS} in one transaction"
         )
     seen: dict[tuple[str, bytes], int] = {}
     for action in actions:
