@@ -6,6 +6,8 @@ from pathlib import Path
 
 from torture import (
     big,
+    counter_kills,
+    counters,
     expressions,
     fuzz,
     histories,
@@ -37,6 +39,8 @@ PARTS: dict[str, Part] = {
         fuzz,
         expressions,
         tenants,
+        counters,
+        counter_kills,
         migrations,
         migration_kills,
         load,

@@ -102,8 +102,7 @@ async def issues_of_member(me: Me, page: Paging, member_id: ULID) -> Page[design
 
 @router.post("/issues", status_code=201)
 async def open_issue(me: Me, new: design.NewIssue) -> design.Issue:
-    issue, _ = await me.db.run(design.open_issue(me.org_id, me.member_id, new))
-    return issue
+    return await me.db.run(design.open_issue(me.org_id, me.member_id, new))
 
 
 @router.get("/issues")
@@ -131,8 +130,7 @@ async def issues_by_priority(me: Me, page: Paging, priority: design.Priority) ->
 
 @router.post("/issues/{issue_id}/comments", status_code=201)
 async def add_comment(me: Me, issue_id: ULID, new: design.NewComment) -> design.Comment:
-    comment, _ = await me.db.run(design.add_comment(me.org_id, issue_id, me.member_id, new))
-    return comment
+    return await me.db.run(design.add_comment(me.org_id, issue_id, me.member_id, new))
 
 
 @router.get("/issues/{issue_id}/comments")

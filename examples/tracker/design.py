@@ -24,7 +24,6 @@ from tablewright import (
     access_pattern,
     attr,
     children,
-    condition_check,
     create,
     created_at,
     history,
@@ -39,6 +38,7 @@ from tablewright import (
 from tablewright.formats import lower
 from tablewright.ids import ULID
 from tablewright.plans import Create, Get, GetByUnique, Load, Query, Transaction, Update
+from tablewright.rules import count_of
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 Line = Annotated[str, Field(min_length=1, max_length=200)]
@@ -75,6 +75,8 @@ class Project(Entity, table=Tracker):
     org_id: Attr[str] = attr()
     project: Attr[Slug] = attr()
     name: Attr[Line] = attr()
+    issues: Attr[int] = count_of("Issue")
+    issues_to_do: Attr[int] = count_of("Issue", when=lambda issue: issue.status != Status.DONE)
     primary = key("ORG" / org_id, "PROJECT" / project)
 
 
@@ -111,6 +113,7 @@ class Issue(Entity, table=Tracker):
     assignee: Attr[ULID | None] = attr(default=None, doc="The id of a member.")
     reporter: Attr[ULID] = attr(immutable=True, doc="The id of a member.")
     labels: Attr[set[str]] = attr(default_factory=set)
+    comments: Attr[int] = count_of("Comment")
     created_at: Attr[datetime] = created_at()
     version: Attr[int] = version()
     primary = key("ORG" / org_id / "ISSUE" / issue_id, "ISSUE")
@@ -199,10 +202,9 @@ def add_project(org_id: str, new: NewProject) -> Create[Project]:
 
 
 @access_pattern
-def open_issue(org_id: str, reporter: ULID, new: NewIssue) -> Transaction[tuple[Issue, None]]:
-    """Open an issue in an existing project."""
-    issue = new.entity(org_id=org_id, reporter=reporter)
-    return transact(create(issue), condition_check(Project.primary(org_id, issue.project)))
+def open_issue(org_id: str, reporter: ULID, new: NewIssue) -> Create[Issue]:
+    """Open an issue in an existing project, which counts it."""
+    return create(new.entity(org_id=org_id, reporter=reporter))
 
 
 @access_pattern
@@ -236,12 +238,9 @@ def issues_by_priority(org_id: str, priority: Priority) -> Query[Issue]:
 
 
 @access_pattern
-def add_comment(
-    org_id: str, issue_id: ULID, author: ULID, new: NewComment
-) -> Transaction[tuple[Comment, None]]:
-    """Comment on an existing issue."""
-    comment = new.entity(org_id=org_id, issue_id=issue_id, author=author)
-    return transact(create(comment), condition_check(Issue.primary(org_id, issue_id)))
+def add_comment(org_id: str, issue_id: ULID, author: ULID, new: NewComment) -> Create[Comment]:
+    """Comment on an existing issue, which counts its comments."""
+    return create(new.entity(org_id=org_id, issue_id=issue_id, author=author))
 
 
 @access_pattern

@@ -80,7 +80,8 @@ def test_it_has_18_patterns_and_19_endpoints() -> None:
 def test_an_organisation_has_projects(acme: Account) -> None:
     assert acme.get("/organisation") == {"org_id": "acme", "name": "Acme"}
     (project,) = acme.get("/projects")
-    assert project == {"org_id": "acme", "project": "web", "name": "Website"}
+    counters = {"issues": 0, "issues_to_do": 0}
+    assert project == {"org_id": "acme", "project": "web", "name": "Website"} | counters
     again = acme.send("POST", "/projects", {"project": "web", "name": "Other"})
     assert problem(again, 409)["detail"] == "The Project already exists."
 
@@ -111,6 +112,14 @@ def test_an_issue_needs_an_existing_project(acme: Account) -> None:
     lost = acme.send("POST", "/issues", {"project": "app", "title": "Lost"})
     assert problem(lost, 404)["detail"] == "The Project does not exist."
     assert acme.titles("/issues?status=open") == ["Broken link"]
+
+
+def test_a_project_counts_its_issues(acme: Account) -> None:
+    for title in ("Broken link", "Wrong colour"):
+        path = f"/issues/{acme.open(title)['issue_id']}"
+    acme.checked(acme.send("PATCH", path, {"status": "done"}))
+    (project,) = acme.get("/projects")
+    assert (project["issues"], project["issues_to_do"]) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +158,8 @@ def test_a_stale_change_is_refused(acme: Account) -> None:
     assert acme.send("GET", path, headers={"If-None-Match": tag}).status_code == 304
     match = {"If-Match": tag}
     changed = acme.send("PATCH", path, {"title": "Fixed link"}, match)
-    assert (changed.json()["title"], changed.headers["ETag"]) == ("Fixed link", '"2"')
+    assert changed.json()["title"] == "Fixed link"
+    assert changed.headers["ETag"].startswith('"2x')  # version 2, with a hash of the counters
     stale = problem(acme.send("PATCH", path, {"title": "Lost"}, match), 412)
     assert stale["code"] == "precondition_failed"
     assert acme.get(path)["title"] == "Fixed link"
@@ -177,6 +187,19 @@ def test_comments_are_in_order(acme: Account) -> None:
     rest = acme.get(f"{path}?limit=2&cursor={page['next_cursor']}")
     texts = [comment["text"] for comment in page["items"] + rest["items"]]
     assert texts == ["one", "two", "three"]
+    assert acme.get(path.removesuffix("/comments"))["comments"] == 3
+
+
+def test_a_comment_changes_the_tag_of_its_issue_and_not_its_version(acme: Account) -> None:
+    path = f"/issues/{acme.open('Broken link')['issue_id']}"
+    before = acme.send("GET", path).headers["ETag"]
+    acme.post(f"{path}/comments", {"text": "one"})
+    after = acme.send("GET", path, headers={"If-None-Match": before})
+    assert (after.status_code, after.json()["comments"]) == (200, 1)
+    assert after.headers["ETag"] != before
+    match = {"If-Match": before}
+    assert acme.send("PATCH", path, {"title": "x"}, match).status_code == 200
+    assert acme.send("PATCH", path, {"title": "y"}, match).status_code == 412
     nowhere = "/issues/01ARZ3NDEKTSV4RRFFQ69G5FAV/comments"
     assert problem(acme.send("POST", nowhere, {"text": "?"}), 404)["code"] == "not_found"
 

@@ -147,7 +147,7 @@ class AttributeDescription(_Described, frozen=True):
     #: Its stored value where an item has none; None if that is nothing, or another one each time.
     default: Value | None = None
     computes_default: bool = False
-    role: Literal["", "version", "created_at", "updated_at", "ttl"] = ""
+    role: Literal["", "version", "created_at", "updated_at", "ttl", "counter"] = ""
     #: Its stored name in earlier versions of the design; several if its entity is merged.
     renamed_from: str | tuple[str, ...] = ""
 
@@ -173,6 +173,28 @@ class HistoryDescription(_Described, frozen=True):
     always: bool = False
 
 
+class CounterDescription(_Described, frozen=True):
+    """A counter of a parent: the types that it counts, and how their items name the parent."""
+
+    child: tuple[str, ...]
+    #: The attribute of the child that has the value of each attribute of the parent's key.
+    by: dict[str, str]
+    #: The attribute that is summed; "" for a count.
+    summed: str = ""
+    when: ConditionDescription | None = None
+
+    def renamed(
+        self, own: Mapping[str, str], theirs: Mapping[str, str], types: Mapping[str, str]
+    ) -> CounterDescription:
+        """Return the counter with other names of attributes of the parent, the child, and types."""
+        return CounterDescription(
+            tuple(sorted(types.get(each, each) for each in self.child)),
+            {own.get(name, name): theirs.get(each, each) for name, each in self.by.items()},
+            theirs.get(self.summed, self.summed),
+            None if self.when is None else self.when.renamed(theirs),
+        )
+
+
 class EntityDescription(_Described, frozen=True):
     """The items of one type."""
 
@@ -184,6 +206,8 @@ class EntityDescription(_Described, frozen=True):
     uniques: dict[str, UniqueDescription] = {}
     #: By the attribute whose changes are recorded.
     histories: dict[str, tuple[HistoryDescription, ...]] = {}
+    #: By the attribute that counts.
+    counters: dict[str, CounterDescription] = {}
     #: The types of the attributes that are stored only in keys, by their numbers.
     in_keys: dict[str, str] = {}
     #: The type of its items in earlier versions of the design; several if it is merged from them.

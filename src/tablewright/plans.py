@@ -12,6 +12,12 @@ from __future__ import annotations
 
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.plan.backfill.backfill import Backfill, BackfillProgress, backfill
+from tablewright.plan.backfill.reconcile import (
+    CounterDifference,
+    Reconcile,
+    ReconcileProgress,
+    reconcile,
+)
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.aggregate import Load
@@ -47,6 +53,7 @@ __all__ = [
     "Condition",
     "ConditionCheck",
     "Count",
+    "CounterDifference",
     "Create",
     "Delete",
     "DeleteAggregate",
@@ -62,6 +69,8 @@ __all__ = [
     "Put",
     "Query",
     "Range",
+    "Reconcile",
+    "ReconcileProgress",
     "Ref",
     "RequiredRead",
     "ReturningOld",
@@ -81,4 +90,5 @@ __all__ = [
     "Write",
     "access_patterns",
     "backfill",
+    "reconcile",
 ]

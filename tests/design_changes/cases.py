@@ -366,6 +366,11 @@ CASES: dict[str, Case] = {
         [("history(note, Event)", "history(note, Event, always=True)")],
         "history-changed Order.note",
     ),
+    "a counter": Case(
+        [("    city:", "    bills: Attr[int] = count_of(Bill, by=(Bill.bill_id,))\n    city:")],
+        ["attribute-added Order.bills", "counter-added Order.bills"],
+        ["attribute-removed Order.bills", "counter-removed Order.bills"],
+    ),
     "several changes at once": Case(
         [
             ("pad=6", "pad=7"),

@@ -28,6 +28,7 @@ from tablewright import (
 )
 from tablewright.formats import *
 from tablewright.ids import KSUID, ULID
+from tablewright.rules import count_of, sum_of
 """
 
 _numbers = count(1)

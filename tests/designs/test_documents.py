@@ -19,9 +19,11 @@ from tablewright.designs.market import Market, Order
 from tablewright.designs.recipes import option2
 from tablewright.engine import Engine
 from tablewright.publish import document
+from tablewright.publish.charts import entity_notes
 from tablewright.verify import Design
 from tests.commands import run
 from tests.designs.stored import query
+from tests.plan.writes.counted import Hub
 from tests.test_docs import blocks
 
 
@@ -344,4 +346,14 @@ def test_models_inside_of_models_are_in_the_diagram() -> None:
         "MAP ||--o{ AREA : areas",
         "AREA ||--o{ POINT : corners",
         "AREA ||--o| AREA : around",
+    ]
+
+
+def test_a_document_says_what_is_counted() -> None:
+    assert entity_notes(Hub.__table__).splitlines() == [
+        "- Each write of Owner increments `version`.",
+        "- Owner.forks counts Repo: each write of Repo maintains it.",
+        "- Repo.stars counts Star: each write of Star maintains it.",
+        "- Repo.loud counts Star, where `is_loud = True`: each write of Star maintains it.",
+        "- Repo.weight sums Star.weight: each write of Star maintains it.",
     ]

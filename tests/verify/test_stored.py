@@ -16,6 +16,7 @@ from tablewright.formats import iso
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 from tests.commands import mistake, run
+from tests.plan.writes.counted import Hub
 
 
 class Library(Table, name="library"):
@@ -205,3 +206,27 @@ def test_times_in_several_spellings_are_named() -> None:
     (found,) = map(str, mixed.differences)
     assert f"at is {micros!r}, but other items spell it like {seconds!r}" in found
     assert "do not sort as their times do" in found
+
+
+def test_counters_are_compared_with_what_they_count() -> None:
+    def stored(pk: str, sk: str, kind: str, **values: Any) -> Any:
+        return {"PK": {"S": pk}, "SK": {"S": sk}, "type": {"S": kind}} | values
+
+    repo, star = {"repo": {"S": "r"}, "board": {"S": "top"}}, {"repo": {"S": "r"}}
+    found = compare_stored(
+        Hub.__table__,
+        [
+            stored("REPO#s", "STAR#u", "Star", repo={"S": "s"}, user={"S": "u"}),
+            stored("REPO#r", "STAR#u", "Star", **star, user={"S": "u"}),
+            stored("REPO#r", "STAR#v", "Star", **star, user={"S": "v"}, is_loud={"BOOL": True}),
+            stored("REPO#r", "REPO", "Repo", **repo, stars={"N": "2"}, loud={"N": "0"}),
+        ],
+    )
+    assert [str(each) for each in found.differences] == [
+        "PK='REPO#r', SK='REPO': Repo: loud is 0, but 1 is counted; correct it: "
+        "tablewright reconcile",
+        "PK='REPO#r', SK='REPO': Repo: weight is 0, but 2 is counted; correct it: "
+        "tablewright reconcile",
+        "PK='REPO#s', SK='STAR#u': Star: Repo.stars counts it, but the item that has this counter "
+        "does not exist",
+    ]

@@ -36,7 +36,7 @@ PROGRAM = "tablewright"
 GROUPS = {
     "Write and check a design": ("designs", "new", "infer", "verify", "check-items", "advise"),
     "Understand a design": ("patterns", "explain", "cost", "studio"),
-    "Deploy a design": ("publish", "create-tables", "seed", "backfill"),
+    "Deploy a design": ("publish", "create-tables", "seed", "backfill", "reconcile"),
     "Change a design": ("lock", "diff", "migrate"),
     "Read and write items": (
         *("tables", "describe", "create-table", "get", "query", "scan", "put", "delete"),

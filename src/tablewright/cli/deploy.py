@@ -1,8 +1,9 @@
-"""Commands that bring a design to a target: create its tables, load its sample data, backfill.
+"""Commands that bring a design to a target: its tables, its sample data, and what it maintains.
 
 create-tables  creates the tables that are missing; the others must be as declared
 seed           creates the tables and loads the sample data
 backfill       gives stored items what was declared after they were written
+reconcile      corrects counters that are not what they count
 """
 
 from __future__ import annotations
@@ -152,6 +153,73 @@ def backfill(
             "does not declare the values as unique; then run the same command again",
         )
         raise typer.Exit(1)
+
+
+@add_command()
+def reconcile(
+    design: DesignName,
+    target: Target,
+    check: bool = flag("Write nothing; list the counters that differ, and exit with code 1."),
+    table: str | None = option(
+        "The name of the table, if it differs from the design or is one of several."
+    ),
+) -> None:
+    """Correct counters that are not what they count.
+
+    For items that were stored before a counter was declared, and for writes of programs that do not
+    use Tablewright. Reads all items, counts, and writes the counters that differ, each with a
+    condition: programs may write meanwhile. It can be run again at any time.
+    """
+    import secrets
+
+    from tablewright.database import Database
+    from tablewright.plan.plan import Context
+    from tablewright.transfer.endpoints import open_source
+
+    loaded = load_design(design)
+    tables = [each for each in tables_named(loaded, table) if _has_counters(each)]
+    if not tables:
+        fail(f"{loaded.name} has no counters: declare one with count_of() or sum_of()")
+    with (
+        exit_on_error(),
+        clean_interrupts("run the same command again"),
+        open_source(target) as opened,
+    ):
+        changed = 0
+        for each in tables:
+            compiled, called = each.__table__, table or each.__table__.name
+            context = Context(names={compiled: called}, secret=secrets.token_bytes(32))
+            changed += _reconcile(Database(opened, context, (each,)), each, called, check=check)
+    if check and changed:
+        raise typer.Exit(1)
+
+
+def _has_counters(table: type[Table]) -> bool:
+    return any(entity.maintained for entity in table.__table__.entities)
+
+
+def _reconcile(database: Database, table: type[Table], name: str, *, check: bool) -> int:
+    """Correct the counters of a table, list those that differed, and return for how many items."""
+    from tablewright.plans import CounterDifference
+    from tablewright.plans import reconcile as reconcile_plan
+
+    differences: list[CounterDifference] = []
+    with progress_bars() as show:
+        changed = database.run(
+            reconcile_plan(
+                table,
+                dry_run=check,
+                progress=lambda progress: show(progress.table, progress.items, None),
+                found=differences.append,
+            )
+        )
+    if differences:
+        header = ("counter", "item", "stored", "counted")
+        rows = ((each.counter, each.key, each.stored, each.counted) for each in differences)
+        print_grid(header, ([str(cell) for cell in row] for row in rows))
+    done = "would be corrected" if check else "were corrected"
+    typer.echo(f"{name}: the counters of {plural(changed, 'item')} {done}")
+    return changed
 
 
 def _tables_with(indexes: list[str] | None, tables: list[type[Table]]) -> list[type[Table]]:

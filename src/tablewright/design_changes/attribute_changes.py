@@ -81,7 +81,9 @@ def _attribute(
     old: AttributeDescription, new: AttributeDescription
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the kinds of the changes of an attribute, each with its texts."""
-    if old.role != new.role:
+    if {old.role, new.role} == {"", "counter"}:
+        yield ("counter-added" if new.role else "counter-removed"), {}
+    elif old.role != new.role:
         yield "role-changed", {"before": old.role or "none", "after": new.role or "none"}
     if (old.type, old.stored) != (new.type, new.stored):
         yield _retyped(old, new)

@@ -67,7 +67,7 @@ class DesignChange(Struct, frozen=True):
         """
         if self.kind.name in GUARDED or self.kind.name in READERS_FIRST:
             return True
-        return self.need is Need.NOTHING and self.runs_together
+        return self.need in (Need.NOTHING, Need.RECOUNT) and self.runs_together
 
     @property
     def where(self) -> str:

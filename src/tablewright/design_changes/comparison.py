@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tablewright.design_changes.attribute_changes import compare_attributes
 from tablewright.design_changes.change import DesignChange, change, require_changes
 from tablewright.design_changes.key_changes import (
+    compare_counters,
     compare_histories,
     compare_places,
     compare_primary,
@@ -29,6 +30,7 @@ from tablewright.design_changes.pairing import (
     find_renames,
     pair_parts,
     variants_of,
+    with_new_children,
     with_new_events,
     with_new_names,
 )
@@ -152,6 +154,7 @@ def _entities(
                 yield _entity_renamed(table, name, old, new, texts, is_typed=bool(type_attribute))
             before = with_new_names(old[former], attributes[pair])
             before = with_new_events(before, renamed, attributes)
+            before = with_new_children(before, attributes[pair], renamed, attributes)
             found = _entity(table, name, before, new[name], attributes[pair], type_attribute)
             for each in with_unknown_items(found, one, other, former, type_attribute):
                 yield replace(each, former=former) if is_merged else each
@@ -206,3 +209,10 @@ def _entity(
     yield from require_changes(
         where, old.histories, new.histories, compare_histories(table, name, old, new)
     )
+    counters = list(
+        require_changes(where, old.counters, new.counters, compare_counters(table, name, old, new))
+    )
+    # That an attribute has become a counter, or stopped to be one, is a change of the attribute.
+    both = old.attributes.keys() & new.attributes.keys()
+    reported = {name for name in both if old.attributes[name].role != new.attributes[name].role}
+    yield from (each for each in counters if each.part not in reported)

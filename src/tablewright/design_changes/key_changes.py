@@ -139,6 +139,19 @@ def compare_uniques(
             yield change("unique-contents-changed", table, entity, name, **texts)
 
 
+def compare_counters(
+    table: str, entity: str, old: EntityDescription, new: EntityDescription
+) -> Iterator[DesignChange]:
+    """Yield the changes of counters."""
+    for attribute, before, after in pair_parts(old.counters, new.counters):
+        if before is None:
+            yield change("counter-added", table, entity, attribute)
+        elif after is None:
+            yield change("counter-removed", table, entity, attribute)
+        elif before != after:
+            yield change("counter-changed", table, entity, attribute)
+
+
 def compare_histories(
     table: str, entity: str, old: EntityDescription, new: EntityDescription
 ) -> Iterator[DesignChange]:

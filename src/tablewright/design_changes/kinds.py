@@ -23,6 +23,7 @@ class Need(StrEnum):
 
     NOTHING = "nothing"
     TABLE_UPDATE = "a table update"
+    RECOUNT = "a recount of counters"
     BACKFILL = "a backfill"
     RESERVATION = "a reservation of unique values"
     REWRITE = "a rewrite of items"
@@ -384,6 +385,22 @@ KINDS: dict[str, ChangeKind] = {
             "history-changed", "the events of the history have other contents",
             Need.NOTHING, _FINE, _FINE, Undo.ALWAYS,
             "the versions record different events",
+        ),
+        # -- counters --------------------------------------------------------------------------
+        ChangeKind(
+            "counter-added", "the attribute counts other items",
+            Need.RECOUNT, _OTHER, _FINE, Undo.ALWAYS,
+            "old programs do not count what they write; run `tablewright reconcile` after them",
+        ),
+        ChangeKind(
+            "counter-removed", "the attribute no longer counts other items",
+            Need.NOTHING, _FINE, _OTHER, Undo.ALWAYS,
+            "new programs do not count what they write",
+        ),
+        ChangeKind(
+            "counter-changed", "the attribute counts other items than before",
+            Need.RECOUNT, _OTHER, _OTHER, Undo.ALWAYS,
+            "the versions count different items; run `tablewright reconcile` after the old ones",
         ),
     )
 }  # fmt: skip

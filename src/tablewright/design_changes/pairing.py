@@ -139,3 +139,17 @@ def with_new_events(
         entity,
         histories={name: tuple(map(rename, each)) for name, each in entity.histories.items()},
     )
+
+
+def with_new_children(
+    entity: EntityDescription, names: Names, types: Names, attributes: AttributeNames
+) -> EntityDescription:
+    """Return an entity, whose own attributes have new names, with counters of renamed children."""
+    if not entity.counters:
+        return entity
+    renamed = {}
+    for name, each in entity.counters.items():
+        pairs = ((former, types.get(former, former)) for former in each.child)
+        theirs = {old: new for pair in pairs for old, new in attributes.get(pair, {}).items()}
+        renamed[names.get(name, name)] = each.renamed(names, theirs, types)
+    return replace(entity, counters=renamed)

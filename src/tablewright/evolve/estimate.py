@@ -84,7 +84,8 @@ def estimate(
     before, after = (each.tables.get(change.table) for each in (old, new))
     writes = _writes(change, before, after)
     reads = 0
-    if writes and change.need is not Need.TABLE_UPDATE:
+    is_read = bool(writes) and change.need is not Need.TABLE_UPDATE
+    if is_read or change.need is Need.RECOUNT:
         reads = math.ceil(load.items * load.size / READ_UNIT_SIZE)
     if change.need is Need.RESERVATION:
         reads += load.items

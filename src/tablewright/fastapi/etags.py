@@ -12,6 +12,10 @@ The entity tag of version 7 is `"7"`. A write with `If-Match` is applied only if
 stored, by a condition of the write itself, so no other write can come between. Where it is
 required, a write without it is 428. A put with `If-None-Match: *` is applied only if there is no
 item. What has no version has a hash of its content as its entity tag, for reads.
+
+A counter changes without the version. So the tag of an entity with counters has their hash behind
+the version, `"7x1f9b0c22"`: a read notices that they have changed, and a write checks the version
+alone.
 """
 
 from __future__ import annotations
@@ -35,10 +39,10 @@ from tablewright.plan.writes.put import Create
 from tablewright.plan.writes.several import Transaction, require
 
 #: The entity tag of a version; DynamoDB's numbers have at most 38 digits.
-_TAG = re.compile('"([0-9]{1,38})"')
+_TAG = re.compile('"([0-9]{1,38})(?:x[0-9a-f]{8})?"')
 #: The headers in OpenAPI: FastAPI would say that they may be null, which a header cannot.
-_ONE_TAG = WithJsonSchema({"type": "string", "pattern": r'^(\*|"[0-9]{1,38}")$'})
-_TAGS = WithJsonSchema({"type": "string", "pattern": r'^(\*|(W/)?"[0-9a-z]{1,38}")$'})
+_ONE_TAG = WithJsonSchema({"type": "string", "pattern": r'^(\*|"[0-9]{1,38}(x[0-9a-f]{8})?")$'})
+_TAGS = WithJsonSchema({"type": "string", "pattern": r'^(\*|(W/)?"[0-9a-z]{1,47}")$'})
 _ANY = WithJsonSchema({"type": "string", "enum": ["*"]})
 #: The header in OpenAPI where it is required; FastAPI would respond to a missing one with 422.
 REQUIRED_IF_MATCH: dict[str, Any] = {
@@ -46,7 +50,7 @@ REQUIRED_IF_MATCH: dict[str, Any] = {
     "in": "header",
     "required": True,
     "description": "The ETag of the version to change, or *. Other versions: 412.",
-    "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,38}")$'},
+    "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,38}(x[0-9a-f]{8})?")$'},
     "example": "*",
 }
 
@@ -237,7 +241,11 @@ def _only_versioned(transaction: Transaction[Any]) -> Any:
 
 def _tag(entity: Entity) -> str:
     """Return the entity tag of an entity."""
-    return f'"{getattr(entity, _version_of(entity.__entity__).name)}"'
+    version = getattr(entity, _version_of(entity.__entity__).name)
+    counters = [str(getattr(entity, each.name)) for each in entity.__entity__.maintained]
+    if not counters:
+        return f'"{version}"'
+    return f'"{version}x{hashlib.sha256(" ".join(counters).encode()).hexdigest()[:8]}"'
 
 
 def _version_of(entity: EntityMap) -> AttributeMap:

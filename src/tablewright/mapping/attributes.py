@@ -17,10 +17,10 @@ from tablewright.values import Value
 if TYPE_CHECKING:
     from tablewright.mapping.entity import EntityMap
 
-Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl"]
+Role: TypeAlias = Literal["", "version", "created_at", "updated_at", "ttl", "counter"]
 
 #: The roles of the attributes that the library sets.
-STAMPS: frozenset[str] = frozenset({"version", "created_at", "updated_at"})
+STAMPS: frozenset[str] = frozenset({"version", "created_at", "updated_at", "counter"})
 
 
 class AttributeMap(Struct, frozen=True):

@@ -21,6 +21,7 @@ from msgspec.structs import astuple
 
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import STAMPS, AttributeMap, HistoryMap, UniqueMap
+from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.key_parts import natural_part
 from tablewright.mapping.key_writer import KeyWriter, make_key_writer
 from tablewright.mapping.keys import KeyMap, group_by_index, places_of
@@ -89,6 +90,11 @@ class EntityMap:
         self.ttl = roles.get("ttl")
         #: The attributes that the library sets.
         self.stamps = tuple(each for each in attributes.values() if each.role in STAMPS)
+        #: The attributes that count other items; what they count, once that is declared; and the
+        #: counters of parents that count the items of this entity.
+        self.maintained = tuple(each for each in self.stamps if each.role == "counter")
+        self.counters: tuple[CounterMap, ...] = ()
+        self.counted: tuple[CounterMap, ...] = ()
         self._validates = any(
             each.validate is not None or each.converter.cut is not None
             for each in attributes.values()

@@ -18,6 +18,7 @@ from tablewright.errors import (
     UnreadableItem,
 )
 from tablewright.mapping.attributes import UniqueMap
+from tablewright.mapping.counters import AwaitedCounter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import (
     INDEX_RECORD,
@@ -61,6 +62,8 @@ class TableMap:
         self.entities: list[EntityMap] = []
         #: Whether an entity has encrypted attributes.
         self.has_encrypted = False
+        #: The counters that count entities which are not declared yet.
+        self.awaited_counters: list[AwaitedCounter] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
         #: The type of every key attribute that the entities declared so far have.

@@ -237,6 +237,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         fill: Any = None,
         codec: Any = None,
         doc: str = "",
+        counts: Any = None,
     ) -> None:
         if default is not MISSING and default_factory is not None:
             raise DeclarationError("attr() takes default or default_factory, not both")
@@ -255,6 +256,8 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.fill = fill
         self.codec = codec
         self.doc = doc
+        #: What it counts: a `Counted`, if it is a counter.
+        self.counts = counts
         #: Its name in the body of the class.
         self.name = ""
         self.declared = self

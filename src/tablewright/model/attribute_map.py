@@ -56,7 +56,7 @@ def attribute_map(
         stored,
         conversion,
         declared.role,
-        _fitting(default_of(declared), conversion),
+        _fitting(default_of(declared, conversion), conversion),
         declared.doc,
         is_key_only=declared.key_only,
         is_immutable=declared.immutable,
@@ -85,8 +85,10 @@ def _check_values(declared: Attr[Any], made: AttributeMap, where: str) -> None:
             raise DeclarationError(f"{where}: {what} is not valid: {error}") from None
 
 
-def default_of(declared: Attr[Any]) -> Any:
+def default_of(declared: Attr[Any], conversion: Converter) -> Any:
     """Return the function that creates the default of an attribute; None if it has none."""
+    if declared.role == "counter":
+        return conversion.kind  # of a number: zero
     if declared.role in ("created_at", "updated_at"):
         return partial(datetime.now, UTC)
     if declared.default_factory is not None:

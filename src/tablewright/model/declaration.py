@@ -111,7 +111,7 @@ class EntityDeclaration:
                     f"{where}: {self.name}.{other.name} is stored as {made.stored!r}, too; give "
                     "one of them another attr(name=…)"
                 )
-            if declared.role and other.role == declared.role:
+            if declared.role not in ("", "counter") and other.role == declared.role:
                 raise DeclarationError(
                     f"{where}: {self.name} already has a {declared.role}(); remove one of them"
                 )

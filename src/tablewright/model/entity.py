@@ -34,6 +34,7 @@ from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, 
 from tablewright.model.body import MEMBERS, attributes_of
 from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
+from tablewright.model.counters import connect_counters, count_of, sum_of
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
@@ -51,7 +52,8 @@ _KEPT = ("_stored_key", "_assigned", "_snapshot")
 
 
 @dataclass_transform(
-    kw_only_default=True, field_specifiers=(attr, version, created_at, updated_at, ttl)
+    kw_only_default=True,
+    field_specifiers=(attr, version, created_at, updated_at, ttl, count_of, sum_of),
 )
 class Entity:
     """The base class of entities: a subclass declares its table, attributes and keys.
@@ -125,6 +127,7 @@ class Entity:
         cls.__entity__ = entity
         cls.__declaration__ = declared
         _finish(cls, entity, declared)
+        connect_counters(entity, declared.attributes)
 
     if not TYPE_CHECKING:  # the checkers make the signature from the attributes
 
@@ -139,6 +142,11 @@ class Entity:
             if attribute.role == "version":
                 raise AttributeError(
                     f"{type(self).__name__}.{name} is read-only; each write increments it"
+                )
+            if attribute.role == "counter":
+                raise AttributeError(
+                    f"{type(self).__name__}.{name} is read-only; the writes of what it counts "
+                    "change it"
                 )
             entered = _entered(type(self), name, value, vars(self))
             note_assignment(self, name)
@@ -343,9 +351,10 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(f"{cls.__name__} is the base of variants; create one of them: {names}")
     for stamp in entity.stamps:
         if stamp.name in values:
+            is_counter = stamp.role == "counter"
+            other = "" if is_counter else f", or write it with create(…).stamps({stamp.role}=…)"
             raise InvalidValue(
-                f"{cls.__name__}.{stamp.name} is set by the library; leave it out, or write it "
-                f"with create(…).stamps({stamp.role}=…)"
+                f"{cls.__name__}.{stamp.name} is set by the library; leave it out{other}"
             )
     try:
         model = cls.__model__.__pydantic_validator__.validate_python(values)

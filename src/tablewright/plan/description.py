@@ -20,6 +20,7 @@ from typing import Any, Literal
 from tablewright.design_description import (
     AttributeDescription,
     ConditionDescription,
+    CounterDescription,
     EntityDescription,
     HistoryDescription,
     KeyDescription,
@@ -35,6 +36,7 @@ from tablewright.errors import InvalidValue
 from tablewright.expression import tree
 from tablewright.expression.printing import EXPRESSION
 from tablewright.mapping.attributes import STAMPS, AttributeMap, HistoryMap
+from tablewright.mapping.counters import CounterMap, counters_of
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
 from tablewright.mapping.stored_type import choices_of, show_stored, stored_default, stored_type
@@ -80,6 +82,7 @@ def describe_entity(entity: EntityMap) -> EntityDescription:
             for each in entity.uniques
         },
         histories=_describe_histories(entity),
+        counters={each.attribute.stored: _describe_counter(each) for each in counters_of(entity)},
         in_keys={
             names[each.name]: stored_type(each.converter.kind)
             for each in entity.attributes.values()
@@ -193,6 +196,21 @@ def _describe_history(entity: EntityMap, history: HistoryMap) -> HistoryDescript
         for name, source in history.sources.items()
     }
     return HistoryDescription(event.type_name, dict(sorted(sources.items())), history.always)
+
+
+def _describe_counter(counter: CounterMap) -> CounterDescription:
+    parent, child = counter.parent, counter.child
+    names = _names_in_keys(parent, _all_keys(parent))
+    of_child = _names_in_keys(child, _all_keys(child))
+    when = counter.when
+    return CounterDescription(
+        tuple(sorted(child.type_names)),
+        {names[theirs]: of_child[ours] for theirs, ours in sorted(counter.by.items())},
+        "" if counter.summed is None else of_child[counter.summed.name],
+        _describe_condition(when.to_tree(_StoredLeaves(child, of_child)))
+        if isinstance(when, Condition)
+        else None,
+    )
 
 
 #: Around a name in the text of a test; the texts of values do not contain it.

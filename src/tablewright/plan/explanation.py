@@ -155,6 +155,8 @@ def requirement(each: facts.Requirement) -> str:
         case facts.MayBecome(name, value, before):
             followed = ", ".join(map(shown, before[1:]))
             return f"{name} may become {shown(value)}" + f" (it is {followed})" * bool(followed)
+        case facts.CountsNothing(names):
+            return f"{', '.join(names)} = 0, or what the transaction takes away"
         case facts.OfVersion(name, version):
             return f"{name} = {shown(version)}"
     return repr(each)

@@ -5,7 +5,7 @@
     what it leaves out         conditions of the caller, OfTypes, InShards
     what a write sets          changes, index keys, EveryAttribute, Stamped, WrittenEvent
     what a write requires      conditions of the caller, Exists, Absent, Unchanged, OfVersion,
-                               MayBecome
+                               MayBecome, CountsNothing
     what it costs              UnitRange
 
 The cost of a request depends on the sizes of the items, which the design does not know. So a plan
@@ -114,6 +114,7 @@ class Repeats(Enum):
         "for each row and unique value; as many requests as needed, the root last"
     )
     EACH_DIFFERING_ITEM = "for each item whose index keys differ"
+    EACH_WRONG_COUNTER = "for each item whose counters differ"
     EACH_VALUE = "for each unique value that is not reserved"
     WHAT_HAS_CHANGED = "what has changed"
 
@@ -202,6 +203,12 @@ class MayBecome(Struct, frozen=True):
     before: tuple[Any, ...] = ()
 
 
+class CountsNothing(Struct, frozen=True):
+    """The counters of the item are zero, after what the same transaction takes away."""
+
+    names: tuple[str, ...]
+
+
 class OfVersion(Struct, frozen=True):
     """The item has a version."""
 
@@ -209,7 +216,9 @@ class OfVersion(Struct, frozen=True):
     version: Any
 
 
-Requirement: TypeAlias = Condition[Any] | Exists | Absent | Unchanged | MayBecome | OfVersion
+Requirement: TypeAlias = (
+    Condition[Any] | Exists | Absent | Unchanged | MayBecome | CountsNothing | OfVersion
+)
 
 
 def values_of(fact: object) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from tablewright.cost import PatternUnits
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.attributes import AttributeMap
+from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.key_parts import Delimiter, KeyPart
@@ -110,7 +111,7 @@ def sparse_note(table: TableMap, name: str) -> str:
 
 
 def entity_notes(table: TableMap) -> str:
-    """List what the library maintains for each entity: version, history and expiry."""
+    """List what the library maintains for each entity: version, history, counters and expiry."""
     lines = []
     expiring: dict[str, list[str]] = {}
     for entity in table.entities:
@@ -122,6 +123,7 @@ def entity_notes(table: TableMap) -> str:
             f"{', also if the value stays the same' if history.always else ''}."
             for history in entity.histories
         ]
+        lines += map(_counter_note, entity.counters)
         if entity.ttl is not None:
             expiring.setdefault(entity.ttl.stored, []).append(entity.name)
     lines += [
@@ -129,6 +131,13 @@ def entity_notes(table: TableMap) -> str:
         for attribute, names in expiring.items()
     ]
     return "\n".join(lines)
+
+
+def _counter_note(counter: CounterMap) -> str:
+    child = counter.child.name
+    what = f"counts {child}" if counter.summed is None else f"sums {child}.{counter.summed.name}"
+    where = "" if counter.when is None else f", where `{counter.when!r}`"
+    return f"- {counter.name} {what}{where}: each write of {child} maintains it."
 
 
 def _either(names: list[str]) -> str:

@@ -117,7 +117,7 @@ def _count(table: TableMap, scan: Scanner) -> Counter[str]:
 def _delete_sample(entities: list[Any], tables: list[TableMap], database: Database) -> None:
     """Delete the loaded entities that are in these tables."""
     try:
-        for entity in entities:
+        for entity in reversed(entities):  # those that count others are the first
             kind = type(entity).__entity__
             if kind.table in tables:
                 database.run(Delete(kind, kind.stored_key(entity)))

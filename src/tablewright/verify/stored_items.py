@@ -2,7 +2,8 @@
 
 Each item must belong to an entity of the table, and its keys (those of the table and of every
 index) must be the ones that its values give. Each unique value must have a sentinel that names its
-entity, and each sentinel such a value. The index record is not counted.
+entity, and each sentinel such a value. Each counter must be what it counts, and each counted item
+must have its parent. The index record is not counted.
 
 This module reads nothing and writes nothing: the caller passes the items.
 """
@@ -21,8 +22,11 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import UniqueMap
+from tablewright.mapping.counters import Amount
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
+from tablewright.plan.reads.several import item_identity
+from tablewright.plan.writes.counting import stored_amount
 from tablewright.plan.writes.effect import read_values, sentinel, unique_names
 from tablewright.values import Item, Value
 
@@ -68,6 +72,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
     report = StoredReport(table.name, Counter(), [])
     values = _UniqueValues(table)
     spellings = _Spellings(table)
+    counters = _Counters(table)
 
     def add(difference: StoredDifference) -> None:
         report.different += 1
@@ -82,6 +87,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
         report.entities[entity.name if entity else ""] += 1
         if entity is not None:
             values.add_entity(entity, item)
+            counters.add(entity, item)
             if problem := _type_problem(entity, item) or _key_problem(entity, item):
                 add(StoredDifference(_key_text(table, item), entity.name, problem))
             else:
@@ -91,7 +97,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
             values.add_sentinel(kind.unique, item)
         else:
             add(StoredDifference(_key_text(table, item), "", _unknown(table, item)))
-    for difference in values.unmatched():
+    for difference in chain(values.unmatched(), counters.wrong()):
         add(difference)
     for difference, count in spellings.mixed():
         add(difference)
@@ -201,6 +207,50 @@ class _UniqueValues(Struct):
         names = [*self.table.key(item), *(kept.stored for kept in unique.keeps)]
         content = msgspec.json.encode([item.get(name) for name in names])
         return hashlib.blake2b(content, digest_size=16).digest()
+
+
+class _Counters(Struct):
+    """The counters of parents, and what their children add up to, each by the key of the parent."""
+
+    table: TableMap
+    parents: dict[bytes, tuple[EntityMap, str, dict[str, Amount]]] = {}
+    sums: dict[bytes, dict[str, Amount]] = {}
+    #: A counted item of each parent, and the counter.
+    children: dict[bytes, tuple[str, str, str]] = {}
+
+    def add(self, entity: EntityMap, item: Item) -> None:
+        """Add the counters of an item, and what it adds to others, unless they cannot be read."""
+        with suppress(InvalidValue, UnreadableItem):
+            if entity.maintained:
+                amounts = {e.name: stored_amount(entity, e.stored, item) for e in entity.maintained}
+                where = _key_text(self.table, item)
+                self.parents[item_identity(self.table.key(item))] = entity, where, amounts
+            for counter in entity.counted:
+                added = counter.amount(read_values(entity, item, counter.sources))
+                if added is not None:
+                    identity, name = item_identity(added[0]), counter.attribute.name
+                    sums = self.sums.setdefault(identity, {})
+                    sums[name] = sums.get(name, 0) + added[1]
+                    if identity not in self.children:
+                        where = _key_text(self.table, item)
+                        self.children[identity] = where, entity.name, counter.name
+
+    def wrong(self) -> Iterator[StoredDifference]:
+        """Yield a difference for each wrong counter, and one for each parent that is missing."""
+        for identity, (entity, where, amounts) in self.parents.items():
+            sums = self.sums.get(identity, {})
+            for name, amount in amounts.items():
+                counted = sums.get(name, 0)
+                if amount != counted:
+                    problem = (
+                        f"{name} is {amount}, but {counted} is counted; correct it: "
+                        "tablewright reconcile"
+                    )
+                    yield StoredDifference(where, entity.name, problem)
+        for identity, (where, child, counter) in self.children.items():
+            if identity not in self.parents:
+                problem = f"{counter} counts it, but the item that has this counter does not exist"
+                yield StoredDifference(where, child, problem)
 
 
 def _key_problem(entity: EntityMap, item: Item) -> str:

@@ -363,7 +363,7 @@ def test_sentinels_count_among_the_actions(db: Database, engine: Engine) -> None
     cards = [Card(card_id=str(number), number=f"n{number}") for number in range(51)]
     db._transport = sent = RecordingTransport(db._transport)
 
-    with pytest.raises(InvalidValue, match="102 actions, with sentinels and history"):
+    with pytest.raises(InvalidValue, match="102 actions, with sentinels, history"):
         db.run(transact(*(create(card) for card in cards)))
 
     assert sent.operations == []

@@ -15,6 +15,7 @@ from datetime import date, datetime, UTC
 from enum import StrEnum
 from tablewright import *
 from tablewright.formats import *
+from tablewright.rules import *
 
 class Shop(Table):
     {indexes}

@@ -201,3 +201,39 @@ def test_a_shard_of_a_natural_table_key_has_an_attribute_of_its_own(tmp_path: Pa
     source = table + NATURAL.format(table="Sales", keys="primary = key(state, id)")
     (finding,) = find(tmp_path, source, "hot-partition")
     assert 'class Sales(Table, pk="state_shard", …) and primary = key(' in finding.fix
+
+
+COUNTED = """
+class Page(Entity, table=Shop):
+    id: Attr[str] = attr()
+    likes: Attr[int] = count_of("Like"{by})
+    primary = key({key}, "PAGE")
+
+class Like(Entity, table=Shop):
+    id: Attr[str] = attr()
+    user: Attr[str] = attr()
+    primary = key("LIKE" / id, user)
+
+@access_pattern
+def like(like: Like) -> Create[Like]:
+    return create(like)
+"""
+
+
+def counted(folder: Path, key: str, rates: str = "") -> list[str]:
+    source = COUNTED.format(key=key, by="" if "id" in key else ", by=()")
+    if "id" not in key:
+        source = source.replace("    id: Attr[str] = attr()\n    likes", "    likes")
+    return [each.rule for each in find(folder, source, rates=rates)]
+
+
+def test_a_counter_that_rates_change_too_often_is_hot(tmp_path: Path) -> None:
+    assert counted(tmp_path, '"PAGE" / id') == []
+    assert counted(tmp_path, '"PAGE" / id', "like = 400") == []
+    assert counted(tmp_path, '"PAGE" / id', "like = 600") == ["hot-counter"]
+
+
+def test_the_counter_of_the_only_item_of_its_kind_is_hot(tmp_path: Path) -> None:
+    assert counted(tmp_path, '"ALL"') == ["hot-counter"]
+    assert counted(tmp_path, '"ALL"', "like = 400") == []
+    assert counted(tmp_path, '"ALL"', "like = 600") == ["hot-counter"]

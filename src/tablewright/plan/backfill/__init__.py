@@ -3,5 +3,6 @@
 backfill.py         the plan: read a whole table, write what differs, record what is complete
 reservations.py     reserve the unique values that stored items have, and find duplicates
 index_record.py     the item that records which indexes and unique values are complete
+reconcile.py        correct the counters of stored items
 throttling.py       send throttled requests again for minutes, with fewer at the same time
 """

@@ -17,21 +17,27 @@ from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.encoding.items import item_size
 from tablewright.errors import (
     AlreadyExists,
     ConditionalCheckFailedException,
+    ConditionFailed,
+    NotFound,
     TransactionCanceledException,
     UniqueViolation,
+    VersionConflict,
     WriteRejected,
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import UniqueMap
+from tablewright.mapping.counters import CounterChange
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.formats.encryption import seal_values
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.writes.counting import Counters, add_to_item
 from tablewright.plan.writes.effect import WriteEffect
 from tablewright.plan.writes.guard import (
     StoredValues,
@@ -87,6 +93,15 @@ class Action(Struct):
     is_optional: bool = False
     #: The unique value and its entity, if all stored values must be reserved before this one is.
     requires: tuple[UniqueMap, EntityMap] | None = None
+    #: What it does with counters, if the item has any.
+    counters: Counters | None = None
+    #: Of a condition check: whether the item must not exist.
+    requires_absence: bool = False
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether it is about a parent of a written item, and changes only its counters."""
+        return self.counters is not None and self.counters.is_alone
 
     def __post_init__(self) -> None:
         if not self.table.has_encrypted:
@@ -106,6 +121,21 @@ class Action(Struct):
     def identity(self) -> tuple[str, bytes]:
         """What identifies the item that the action is about."""
         return self.table.name, msgspec.json.encode(self.key, order="deterministic")
+
+    def verdict(self, current: Item | None) -> Verdict:
+        """Return what a failed condition means, for the item as it is now."""
+        verdict, counters = self.on_failure(current), self.counters
+        if counters is None or counters.adds or current is None or not counters.differ(current):
+            return verdict
+        if isinstance(verdict, NothingToDo | VersionConflict | NotFound):
+            return verdict
+        if verdict is None and self.on_failure is not always_retry:
+            return None
+        if self.deleted is not None and not counters.are_same(self.deleted, current):
+            return None  # they have changed since they were read
+        return rejection(
+            ConditionFailed, counters.entity, self.key, current, counters.reason(current)
+        )
 
     def require_reserved(self, context: Context) -> None:
         """Raise UniqueNotReady if stored items may not have reserved their values yet."""
@@ -144,7 +174,7 @@ def side_actions(effect: WriteEffect) -> list[Action]:
             actions.append(_sentinel_action(effect, side.declared, side.old, side.new))
         elif side.new is not None:
             actions.append(_add_event(effect.entity, side.declared.event, side.new))
-    return actions
+    return actions + [_count(effect.entity, change) for change in effect.counters]
 
 
 def _sentinel_action(
@@ -211,6 +241,29 @@ def _add_event(entity: EntityMap, event: EntityMap, item: Item) -> Action:
     return Action("Put", event.table, put_if_absent(event.table, item), on_failure)
 
 
+def _count(child: EntityMap, change: CounterChange) -> Action:
+    """Return the action that changes a counter of a parent."""
+    counter, key = change.counter, change.key
+    parent = counter.parent
+
+    def on_failure(_: Item | None) -> Verdict:
+        reason = (
+            f"it does not exist, and {counter.name} counts the {child.name}; create the "
+            f"{parent.name} first, or in the same transaction"
+        )
+        return rejection(NotFound, parent, key, None, reason)
+
+    amounts = {counter.attribute.stored: change.amount}
+    return Action(
+        "Update",
+        parent.table,
+        {"Key": key},
+        on_failure,
+        is_optional=not change.needs_parent,
+        counters=Counters(parent, amounts, is_alone=True, needs_parent=change.needs_parent),
+    )
+
+
 # -- requests -------------------------------------------------------------------------------------
 
 
@@ -233,7 +286,8 @@ def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
     """Send actions as one transaction.
 
     If a sentinel belongs to another entity, an optional action on it is removed from the list, and
-    the others are sent again.
+    the others are sent again. If a parent whose counters change does not exist, they are sent again
+    with a check that it does not.
     """
     while True:
         items = [{action.kind: _body(action, context)} for action in actions]
@@ -247,21 +301,25 @@ def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
             }
             if not foreign:
                 raise
-            actions[:] = [each for at, each in enumerate(actions) if at not in foreign]
+            actions[:] = [
+                each if at not in foreign else _require_absent(each)
+                for at, each in enumerate(actions)
+                if at not in foreign or each.only_counts
+            ]
         else:
             return
 
 
 def send_or_retry(actions: list[Action], context: Context) -> Steps[None]:
     """Send actions as one request; raise RetryWrite if an item has changed since it was read."""
-    actions = merge_sentinels(actions)
+    actions = merge(actions)
     try:
         if len(actions) == 1:
             yield from send_one(actions[0], context, "NONE")
         else:
             yield from send_transaction(actions, context)
     except ConditionalCheckFailedException as fault:
-        verdict = actions[0].on_failure(fault.item)
+        verdict = actions[0].verdict(fault.item)
     except TransactionCanceledException as fault:
         verdict, _ = verdict_of(actions, fault)
     else:
@@ -278,16 +336,66 @@ def _body(action: Action, context: Context) -> dict[str, Any]:
         expressions = WriteExpressions()
         expressions.require_owned(action.table, action.owners)
         expressions.add_to(body)
+    if action.only_counts:
+        expressions = WriteExpressions()
+        expressions.require_exists(action.table)
+        expressions.add_to(body)
+    if action.counters is not None:
+        action.counters.render(body)
     if "ConditionExpression" in body:
         body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     return body
 
 
-def merge_sentinels(actions: list[Action]) -> list[Action]:
-    """Make one action of a sentinel that one write releases and another releases or reserves.
+def _merge_counters(actions: list[Action]) -> list[Action]:
+    """Make one action of all changes of the counters of one parent, and of its own write."""
+    targets = {action.identity: action for action in actions if not action.only_counts}
+    merged = []
+    for action in actions:
+        if action.only_counts:
+            counters = action.counters
+            assert counters is not None
+            target = targets.get(action.identity)
+            if target is None:
+                action = replace(action, counters=replace(counters, amounts={**counters.amounts}))
+                targets[action.identity] = action
+            else:
+                _count_with(target, action, counters)
+                continue
+        merged.append(action)
+    return merged
 
-    DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
-    this safe.
+
+def _count_with(target: Action, action: Action, counters: Counters) -> None:
+    """Change counters together with another action on the same parent."""
+    if target.only_counts and target.counters is not None:
+        if target.is_optional and not action.is_optional:
+            target.is_optional, target.write = False, action.write
+            target.on_failure = action.on_failure
+        target.counters.add(counters)
+    elif target.kind == "Put":
+        add_to_item(counters, target.body["Item"])
+    elif not target.requires_absence:
+        if target.counters is None:
+            target.counters = Counters(counters.entity, {})
+        if target.kind == "ConditionCheck":
+            target.kind = "Update"
+        target.counters.add(counters)
+
+
+def _require_absent(action: Action) -> Action:
+    """Return the check that the parent of an action on counters does not exist."""
+    expressions = WriteExpressions()
+    expressions.require_not_exists(action.table)
+    body = expressions.add_to({"Key": action.key})
+    return Action("ConditionCheck", action.table, body, always_retry, write=action.write)
+
+
+def merge(actions: list[Action]) -> list[Action]:
+    """Make one action of those on one item, which DynamoDB requires.
+
+    They are on a sentinel that one write releases and another releases or reserves: the guard on
+    the entity that releases it keeps this safe. Or they change the counters of one parent.
     """
     sentinels = [action for action in actions if action.owners is not None]
     remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
@@ -298,7 +406,11 @@ def merge_sentinels(actions: list[Action]) -> list[Action]:
             if other is not action:
                 other.owners = [*(other.owners or ()), *(action.owners or ())]
                 merged.add(id(action))
-    return [action for action in actions if id(action) not in merged]
+    kept = [action for action in actions if id(action) not in merged]
+    for action in kept:
+        if action.counters is not None:
+            return _merge_counters(kept)
+    return kept
 
 
 def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:
@@ -311,7 +423,7 @@ def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tu
     for position, reason in enumerate(fault.reasons):
         code = reason["Code"]
         if code == CONDITION_FAILED:
-            verdict = actions[position].on_failure(reason.get("Item"))
+            verdict = actions[position].verdict(reason.get("Item"))
             if verdict is None:
                 return None, position
             errors.append((verdict, position))
@@ -332,6 +444,11 @@ def joined(*groups: Sequence[Action]) -> list[Action]:
 def fit(*groups: Sequence[Action]) -> bool:
     """Return whether the actions fit into one transaction."""
     actions = joined(*groups)
+    if len(actions) > MAX_TRANSACTION_ACTIONS and any(each.only_counts for each in actions):
+        counted = {each.identity for each in actions if each.only_counts}
+        actions = [each for each in actions if not each.only_counts]
+        if len(actions) + len(counted) > MAX_TRANSACTION_ACTIONS:
+            return False
     return (
         len(actions) <= MAX_TRANSACTION_ACTIONS
         and transaction_size(actions) <= MAX_TRANSACTION_SIZE
@@ -342,12 +459,12 @@ def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[
     """Remove and return the first groups, as many as fit into one transaction with others.
 
     DynamoDB allows one action on an item: a row that reserves the sentinel of another one is left
-    for the next transaction, which reports it.
+    for the next transaction, which reports it. Changes of the counters of one parent are merged.
     """
     taken = [groups.pop(0)]
-    seen = {action.identity for action in joined(*others, *taken)}
+    seen = {action.identity for action in joined(*others, *taken) if not action.only_counts}
     while groups and fit(*others, *taken, groups[0]):
-        identities = {action.identity for action in groups[0]}
+        identities = {action.identity for action in groups[0] if not action.only_counts}
         if not seen.isdisjoint(identities):
             break
         seen |= identities

@@ -199,7 +199,8 @@ class DeleteAggregate(Plan[int]):
                     "its entity to the aggregate"
                 )
                 raise rejection(ConditionFailed, self._entity, key, None, reason)
-        groups.sort(key=lambda group: group[0].key == key)  # the root last; the others stay
+        # The root last, and before it those that count others; the others stay.
+        groups.sort(key=lambda group: (group[0].key == key, group[0].counters is not None))
         return groups
 
     def _shape(self) -> Shape:

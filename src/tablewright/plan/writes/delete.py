@@ -14,7 +14,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import OfVersion, Requirement, Unchanged
+from tablewright.plan.facts import CountsNothing, Exists, OfVersion, Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
@@ -26,6 +26,7 @@ from tablewright.plan.writes.action import (
     always_retry,
     side_actions,
 )
+from tablewright.plan.writes.counting import counters_of_deleted
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
 from tablewright.plan.writes.guard import (
     Guard,
@@ -38,6 +39,7 @@ from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     Stored,
     Write,
+    counter_shapes,
     entity_of,
     of_base,
     refuse_undeletable,
@@ -63,7 +65,8 @@ class Delete(Write[E | None, E | None], Generic[E]):
         self._version = version
         if isinstance(entity, VariantsMap):
             self._depends_on_kind = any(
-                len(variant.uniques) > len(entity.uniques) for variant in entity.variants
+                len(variant.uniques) > len(entity.uniques) or variant.counted != entity.counted
+                for variant in entity.variants
             )
 
     def _reading(self) -> Self:
@@ -80,7 +83,8 @@ class Delete(Write[E | None, E | None], Generic[E]):
     @property
     def _reads(self) -> bool:
         """Whether it reads the item that it deletes."""
-        return bool(self._entity.uniques) or self._reads_old
+        entity = self._entity
+        return bool(entity.uniques or entity.counted) or self._reads_old
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, key = self._entity, self._key
@@ -103,6 +107,8 @@ class Delete(Write[E | None, E | None], Generic[E]):
 
         def on_failure(current: Item | None) -> Verdict:
             error = guard.verdict(current)
+            if current is None and entity.counted and not alone:
+                return None  # deleted since it was read: then nothing is taken away from counters
             # It does not exist as this kind.
             return NothingToDo(None, error) if isinstance(error, NotFound) else error
 
@@ -111,7 +117,8 @@ class Delete(Write[E | None, E | None], Generic[E]):
             return None if item is None else entity.decode(item)
 
         body = guard.expressions().add_to({"Key": key})
-        action = Action("Delete", entity.table, body, on_failure)
+        counters = counters_of_deleted(entity) if entity.maintained else None
+        action = Action("Delete", entity.table, body, on_failure, counters=counters)
         return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_OLD")
 
     def _of_kind(self, kind: EntityMap) -> Self:
@@ -125,8 +132,12 @@ class Delete(Write[E | None, E | None], Generic[E]):
             guards.append(OfVersion(entity.version.name, expressed(self._version)))
         if self._reads and self._returns_old and self._version is None:
             guards.append(all_unchanged(entity))
-        names = sorted(_sentinel_sources(entity))
+        if entity.counted:  # what does not exist is taken away from no counter
+            guards.append(Exists())
+        names = sorted(_compared_sources(entity))
         guards += [Unchanged("attributes", (name,)) for name in names]
+        if entity.maintained:
+            guards.append(CountsNothing(tuple(each.name for each in entity.maintained)))
         return [*guards, *self._conditions]
 
     def _shape(self) -> Shape:
@@ -140,17 +151,24 @@ class Delete(Write[E | None, E | None], Generic[E]):
             reads=self._reads,
             conditions=self._conditions,
             requires=self._requirements(),
-            sides=side_shapes(entity, entity.uniques, "Delete"),
+            sides=[
+                *side_shapes(entity, entity.uniques, "Delete"),
+                *(counter_shapes(entity.counted, gone=True) if entity.counted else ()),
+            ],
         )
 
 
-def _sentinel_sources(entity: EntityMap) -> frozenset[str]:
-    """Return the attributes of which sentinels are made; what they keep of the key is constant."""
+def _compared_sources(entity: EntityMap) -> frozenset[str]:
+    """Return the attributes of which sentinels are made, and that counters depend on.
+
+    What sentinels keep of the key, and what counters depend on in it, is constant.
+    """
     return frozenset().union(
+        *(counter.varying for counter in entity.counted),
         *(
             unique.key.depends_on | (unique_names(unique) - entity.primary.depends_on)
             for unique in entity.uniques
-        )
+        ),
     )
 
 
@@ -168,12 +186,15 @@ def delete_row(
     names = set(unchanged)
     if entity.version is not None:
         names.add(entity.version.stored)
-    names.update(entity.attributes[name].stored for name in _sentinel_sources(entity))
+    names.update(entity.attributes[name].stored for name in _compared_sources(entity))
     expressions = WriteExpressions()
+    if entity.counted:
+        expressions.require_exists(entity.table)
     expressions.require_unchanged(stored_values(row, sorted(names)))
     expressions.require(conditions)
     body = expressions.add_to({"Key": effect.key})
-    own = Action("Delete", entity.table, body, always_retry, deleted=row)
+    counters = counters_of_deleted(entity)
+    own = Action("Delete", entity.table, body, always_retry, deleted=row, counters=counters)
     return [own, *side_actions(effect)]
 
 

@@ -2,7 +2,8 @@
 
     old item ─┐                     ┌─▶ index keys    of each index that it is in
               ├──▶ WriteEffect ─────┼─▶ sentinels     one for each unique value
-    new item ─┘                     └─▶ events        one for each attribute with a history
+    new item ─┘                     ├─▶ events        one for each attribute with a history
+                                    └─▶ counters      of the parents that count or sum the item
 
 Every write becomes effects before it becomes a request: a put and a create have no old item or the
 one that was read, a delete has no new one, an update has both, and a move has both under different
@@ -15,10 +16,12 @@ it has no old item, and the new one has only the key and the index keys that the
 Side items are items of their own, written in the same transaction as the entity. A sentinel exists
 exactly while an entity has the unique value, and names this entity: no other one deletes or
 replaces it. An event is written when an attribute with a history changes (if the history is
-declared with `always`: when it is written), and is never changed itself.
+declared with `always`: when it is written), and is never changed itself. A counter is an attribute
+of another entity, to which the transaction adds what the item adds after the write, less what it
+added before.
 
-Invariants: an effect does not change; its side items and its index keys follow from the old and
-the new item alone. This module must not know requests, conditions or plans.
+Invariants: an effect does not change; its side items, its index keys and its changes of counters
+follow from the old and the new item alone. This module must not know requests, conditions or plans.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from tablewright.encoding.items import value_size
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.mapping.attributes import HistoryMap, UniqueMap
+from tablewright.mapping.counters import CounterChange, CounterMap, counter_changes
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import IndexKeys
 from tablewright.values import Item, Value
@@ -46,6 +50,8 @@ class Affected(Struct, frozen=True):
     indexes: tuple[IndexKeys, ...]
     uniques: tuple[UniqueMap, ...]
     histories: tuple[HistoryMap, ...]
+    #: The counters of its parents.
+    counters: tuple[CounterMap, ...]
     #: Whether other items may have to be written in the same transaction.
     has_side_items: bool
     #: The attributes that the index keys depend on.
@@ -68,14 +74,17 @@ def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
     indexes = tuple(key for key in entity.index_keys if attributes.intersection(key.composed))
     uniques = tuple(unique for unique in entity.uniques if unique_names(unique) & names)
     histories = tuple(history for history in entity.histories if history.attribute in names)
+    counters = tuple(counter for counter in entity.counted if counter.sources & names)
     compared = frozenset(history.attribute for history in histories)
+    summed = (counter.sources for counter in counters)
     return Affected(
         indexes,
         uniques,
         histories,
-        has_side_items=bool(uniques or histories),
+        counters,
+        has_side_items=bool(uniques or histories or counters),
         index_sources=frozenset().union(*(key.depends_on for key in indexes)),
-        side_sources=compared.union(*map(unique_names, uniques)),
+        side_sources=compared.union(*map(unique_names, uniques), *summed),
     )
 
 
@@ -83,6 +92,12 @@ def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
 def affected_by_all(entity: EntityMap) -> Affected:
     """Return what a write of the whole entity can change."""
     return affected_by(entity, frozenset(entity.attributes))
+
+
+def forget_affected() -> None:
+    """Compute anew what writes affect, after a counter was declared for an earlier entity."""
+    affected_by.cache_clear()
+    affected_by_all.cache_clear()
 
 
 class Audit(Struct, frozen=True):
@@ -103,7 +118,7 @@ class SideItem(Struct, frozen=True):
 
 
 class WriteEffect(Struct, frozen=True):
-    """What a write changes: an item, its index rows, and the items beside it."""
+    """What a write changes: an item, its index rows, the items beside it, and counters."""
 
     entity: EntityMap
     #: The key of the item; if the write moves it, the new one.
@@ -115,6 +130,7 @@ class WriteEffect(Struct, frozen=True):
     #: The values of the new item, by attribute; if the old item was not read, those that are known.
     values: Values
     side_items: tuple[SideItem, ...] = ()
+    counters: tuple[CounterChange, ...] = ()
 
 
 def write_effect(
@@ -128,13 +144,15 @@ def write_effect(
 ) -> WriteEffect:
     """Return the effect of a write that changes `old` to `new`, an item with these values."""
     side_items: list[SideItem] = []
+    counters: list[CounterChange] = []
     if affected.has_side_items:
         before = None if old is None else read_values(entity, old, affected.side_sources)
         after = None if new is None else values
         side_items += sentinel_items(entity, affected.uniques, before, after)
         if before is not None and after is not None and audit is not None:
             side_items += event_items(entity, affected.histories, before, after, audit)
-    return WriteEffect(entity, key, old, new, values, tuple(side_items))
+        counters = counter_changes(affected.counters, before, after)
+    return WriteEffect(entity, key, old, new, values, tuple(side_items), tuple(counters))
 
 
 def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[str]) -> Values:

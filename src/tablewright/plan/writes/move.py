@@ -33,6 +33,7 @@ from tablewright.errors import (
     InvalidValue,
     WriteRejected,
 )
+from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.key_parts import KeyPart
@@ -56,6 +57,7 @@ from tablewright.plan.writes.action import (
     side_actions,
     take_fitting,
 )
+from tablewright.plan.writes.counting import carried_counters, counters_of_moved, reset_counters
 from tablewright.plan.writes.effect import Audit, WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
@@ -71,6 +73,7 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
     changed_sides,
+    counter_shapes,
     entity_of,
     refuse_write_once,
     wait_for_writers,
@@ -120,21 +123,26 @@ class Move(Update[E, E], Generic[E]):
         old = guard.check(found)
         changed = self._apply(self._encode(audit.at), entity.opened(old))
         new = _rekeyed(entity, changed, old, self._values_in_keys())
+        members = followers(entity)
+        carried = _carried(entity, members)
+        reset_counters(entity, new, carried)
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
         values = vars(entity.decode(new))
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
-        own = _move_actions(effect, guard, guard.verdict)
-        rows = yield from read_rows_below(entity, self._key, followers(entity), context)
-        effects = [_row_effect(member, row, values, audit) for member, row in rows]
-        moves = [_move_row(row) for row in effects]
+        own = _move_actions(effect, guard, guard.verdict, carried)
+        rows = yield from read_rows_below(entity, self._key, members, context)
+        effects = [_row_effect(member, row, values, audit, carried) for member, row in rows]
+        moves = [_move_row(row, carried) for row in effects]
         if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
                     f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
                     "transaction with other writes; move it on its own"
                 )
+            # Counters after what they count, so that no item is counted that has not moved.
+            moves.sort(key=lambda actions: actions[0].counters is not None)
             for action in joined(own, *moves):
                 action.require_reserved(context)
             yield from _check_first(own, context)
@@ -213,6 +221,8 @@ class Move(Update[E, E], Generic[E]):
             requirements=(facts.Absent(),),
         )
         yield from changed_sides(entity, entity.uniques, self._affected.histories)
+        yield from counter_shapes(entity.counted)
+        yield from counter_shapes(entity.counted, gone=True)
         for member in below:
             yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
@@ -238,7 +248,11 @@ def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
 
     Half of the units of a row, with those of its side items, are those of its delete.
     """
-    side = changed_sides(entity, entity.uniques, entity.histories)
+    side = [
+        *changed_sides(entity, entity.uniques, entity.histories),
+        *counter_shapes(entity.counted),
+        *counter_shapes(entity.counted, gone=True),
+    ]
     most = facts.total(each.write_range for each in side) * 0.5
     own = facts.item_write(entity.index_rows) * TRANSACTION_FACTOR
     units = (write_units(entity) + len(entity.uniques)) * TRANSACTION_FACTOR
@@ -254,13 +268,24 @@ def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
     return [delete, replace(delete, operation="Put")]
 
 
+def _carried(entity: EntityMap, members: Sequence[Follower]) -> list[CounterMap]:
+    """Return the counters that move with everything they count."""
+    return carried_counters(entity, {member.entity: member.follows for member in members})
+
+
 def _checks_range(entity: EntityMap) -> facts.UnitRange:
     """Return the units of the condition checks before the first of several transactions."""
     actions = 2 * (1 + len(entity.uniques)) + len(entity.histories)
     return facts.UnitRange(0, TRANSACTION_FACTOR * actions * facts.ITEM_WRITE)
 
 
-def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:
+def _row_effect(
+    member: Follower,
+    row: Item,
+    values: Values,
+    audit: Audit,
+    carried: Sequence[CounterMap],
+) -> WriteEffect:
     """Return the effect of moving a row below, to the key that follows the moved item's."""
     entity = member.entity
     refuse_write_once(entity, "a move of the item above it, which changes its key,")
@@ -277,6 +302,7 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
             in_keys[theirs] = values[ours]
         else:
             moved[attribute.stored] = attribute.converter.encode(values[ours])
+    reset_counters(entity, moved, carried)
     if entity.version is not None:
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
     if entity.updated_at is not None:
@@ -285,7 +311,9 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
     new = _rekeyed(entity, moved, row, in_keys)
     new_values = vars(entity.decode(new))
     key = entity.table.key(new)
-    return write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
+    effect = write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
+    changes = tuple(each for each in effect.counters if each.counter not in carried)
+    return replace(effect, counters=changes) if effect.counters else effect
 
 
 def _rekeyed(entity: EntityMap, changed: Item, old: Item, in_keys: Values) -> Item:
@@ -297,15 +325,18 @@ def _rekeyed(entity: EntityMap, changed: Item, old: Item, in_keys: Values) -> It
     return entity.keep_spelling(new, old, entity.values(new))
 
 
-def _move_row(effect: WriteEffect) -> list[Action]:
+def _move_row(effect: WriteEffect, carried: Sequence[CounterMap]) -> list[Action]:
     """Return the actions that move a row below, if it is as it was read."""
     entity, old = effect.entity, effect.old or {}
     guard = Guard(entity, entity.table.key(old), [facts.Exists(), all_unchanged(entity)], old)
-    return _move_actions(effect, guard, always_retry)
+    return _move_actions(effect, guard, always_retry, carried)
 
 
 def _move_actions(
-    effect: WriteEffect, guard: Guard, on_change: Callable[[Item | None], Verdict]
+    effect: WriteEffect,
+    guard: Guard,
+    on_change: Callable[[Item | None], Verdict],
+    carried: Sequence[CounterMap],
 ) -> list[Action]:
     """Return the actions that delete a row as it was read, and put it under its new key."""
     entity, old, new = effect.entity, effect.old or {}, effect.new or {}
@@ -315,7 +346,14 @@ def _move_actions(
         return rejection(AlreadyExists, entity, effect.key, current, EXISTS)
 
     return [
-        Action("Delete", entity.table, delete, on_change, deleted=old),
+        Action(
+            "Delete",
+            entity.table,
+            delete,
+            on_change,
+            deleted=old,
+            counters=counters_of_moved(entity, old, carried),
+        ),
         Action("Put", entity.table, put_if_absent(entity.table, new), exists),
         *side_actions(effect),
     ]
@@ -328,7 +366,7 @@ def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
     """Check the conditions on the item itself, before any row below it is moved."""
     checks = []
     for action in own:
-        if not action.is_optional:
+        if not action.is_optional and not action.only_counts:
             body = {name: value for name, value in action.body.items() if name != "Item"}
             body["Key"] = action.key
             checks.append(replace(action, kind="ConditionCheck", body=body))
@@ -362,8 +400,9 @@ def _move_late_rows(
             return
         no_parent = [require_no_parent(entity, key)]
         try:
-            effects = [_row_effect(member, row, values, audit) for member, row in rows]
-            moves = [_move_row(row) for row in effects]
+            carried = _carried(entity, members)
+            effects = [_row_effect(member, row, values, audit, carried) for member, row in rows]
+            moves = [_move_row(row, carried) for row in effects]
             while moves:
                 late = take_fitting(moves, no_parent)
                 yield from send_or_retry(joined(no_parent, *late), context)
@@ -469,4 +508,4 @@ def require_no_parent(entity: EntityMap, key: Item) -> Action:
     expressions = WriteExpressions()
     expressions.require_not_exists(entity.table)
     body = expressions.add_to({"Key": key})
-    return Action("ConditionCheck", entity.table, body, always_retry)
+    return Action("ConditionCheck", entity.table, body, always_retry, requires_absence=True)

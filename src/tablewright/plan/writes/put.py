@@ -3,8 +3,9 @@
     put(order)      whether it exists or not
     create(order)   AlreadyExists if it exists
 
-Both return the entity as it was written, and set what the library maintains (version, `updated_at`)
-on the instance. A versioned entity is replaced only by a writer that has read its last version.
+Both return the entity as it was written, and set what the library maintains (version, `updated_at`,
+counters) on the instance. A versioned entity is replaced only by a writer that has read its last
+version. The counters of a new entity begin at zero, and those of a replaced one stay.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
-from tablewright.mapping.attributes import HistoryMap
+from tablewright.mapping.attributes import AttributeMap, HistoryMap
+from tablewright.mapping.counters import counters_of
 from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan import facts
@@ -25,7 +27,8 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
-from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
+from tablewright.plan.writes.counting import keep_counters
+from tablewright.plan.writes.effect import WriteEffect, affected_by_all, read_values, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
     Guard,
@@ -41,6 +44,7 @@ from tablewright.plan.writes.write import (
     Stored,
     Write,
     composed,
+    counter_shapes,
     entity_of,
     refuse_write_once,
     side_shapes,
@@ -101,13 +105,24 @@ class EntityWrite(Write[E, E], Generic[E]):
             for stamp in self._entity.stamps:
                 if stamp.role in made:
                     values[stamp.name] = stamp.fit(made[stamp.role])
+            if self._entity.maintained:
+                counters_of(self._entity)  # raises if what they count is not declared
+                values |= {each.name: self._zero(each) for each in self._entity.maintained}
         return values
+
+    @staticmethod
+    def _zero(counter: AttributeMap) -> Any:
+        return counter.converter.kind(0)
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
         def result(_: Item | None) -> E:
             """Return the instance, with its version and timestamps as they were written."""
+            values = effect.values
+            if self._entity.maintained:  # with what the transaction has added
+                names = [each.name for each in self._entity.maintained]
+                values = values | read_values(self._entity, effect.new or {}, names)
             for stamp in self._entity.stamps:
-                vars(self._instance)[stamp.name] = effect.values[stamp.name]
+                vars(self._instance)[stamp.name] = values[stamp.name]
             self._entity.tracking.remember(self._instance, effect.new or {})
             return self._instance
 
@@ -182,6 +197,8 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             other = of_another_kind(ConditionFailed, entity, key, old)
             if other is not None:
                 raise other
+        if entity.maintained:
+            keep_counters(entity, new, old)
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
         guard = Guard(
             entity, key, self._requirements(reads), old, new=new, other_kind=ConditionFailed
@@ -210,9 +227,10 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
 
         Version 0 says that the entity was never stored, so that it replaces nothing.
         """
-        if self._reads_old:
+        affected = affected_by_all(self._entity)
+        if self._reads_old or affected.counters or self._entity.maintained:
             return True
-        return affected_by_all(self._entity).has_side_items and expressed(self._version) != 0
+        return affected.has_side_items and expressed(self._version) != 0
 
     def _requirements(self, reads: bool) -> list[facts.Requirement]:
         """Return what must hold of the stored item."""
@@ -222,9 +240,10 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
         if entity.version is not None:
             guards.append(facts.OfVersion(entity.version.name, expressed(self._version)))
         if reads and not self._returns_old:
-            guards.append(
-                facts.Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources)))
+            names = {*affected_by_all(entity).side_sources}.union(
+                each.name for each in entity.maintained
             )
+            guards.append(facts.Unchanged("it", tuple(sorted(names))))
         guards += [
             may_become(each, expressed(vars(self._instance)[each.name])) for each in entity.stateful
         ]
@@ -237,6 +256,7 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             *side_shapes(entity, entity.uniques, "Put"),
             # Of an item that is replaced, if its values differ.
             *side_shapes(entity, entity.uniques, "Delete", is_typical=False),
+            *(counter_shapes(entity.counted) if entity.counted else ()),
         ]
         requires = self._requirements(reads)
         return self._shape_of_write(requires, sides, reads=reads, events=entity.histories)
@@ -263,6 +283,8 @@ class Create(EntityWrite[E], Generic[E]):
 
     def _shape(self) -> Shape:
         sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
+        if self._entity.counted:
+            sides += counter_shapes(self._entity.counted, is_new=True)
         return self._shape_of_write([facts.Absent()], sides)
 
 

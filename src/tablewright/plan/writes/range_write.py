@@ -309,4 +309,5 @@ def send_first(groups: list[list[Action]], context: Context) -> Steps[int]:
 def _is_plain(group: list[Action]) -> bool:
     """Whether a row is deleted without a condition."""
     (first, *others) = group
-    return first.kind == "Delete" and not others and "ConditionExpression" not in first.body
+    is_free = "ConditionExpression" not in first.body and first.counters is None
+    return first.kind == "Delete" and not others and is_free

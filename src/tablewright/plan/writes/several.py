@@ -280,6 +280,8 @@ def _check(write: Any) -> None:
         "a version": entity.version is not None,
         "unique values": bool(entity.uniques),
         "a history": bool(entity.histories),
+        "counters": bool(entity.maintained),
+        "a parent that counts it": bool(entity.counted),
         "immutable attributes": bool(entity.immutable) and isinstance(write, Put),
         "transitions": bool(entity.stateful) and isinstance(write, Put),
     }

@@ -75,6 +75,7 @@ from tablewright.plan.writes.write import (
     Rewrite,
     changed_sides,
     composed,
+    counter_shapes,
     of_base,
     refuse_write_once,
     write_shape,
@@ -173,7 +174,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
                     f"{other} is not an attribute of {entity.name}; an update changes one entity"
                 )
             if change.attribute.role in STAMPS:
-                raise InvalidValue(f"{name} is set by the library; leave it out of update()")
+                raise InvalidValue(f"{name} is set by the library; leave it out of {self._verb}()")
             if change.attribute.is_immutable:
                 raise InvalidValue(
                     f"{name} is immutable, so an update cannot change it; delete the entity and "
@@ -456,7 +457,9 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         )
 
     def _side_shapes(self) -> list[Shape]:
-        return changed_sides(self._entity, self._affected.uniques, self._affected.histories)
+        affected = self._affected
+        shapes = changed_sides(self._entity, affected.uniques, affected.histories)
+        return shapes + counter_shapes(affected.counters) if affected.counters else shapes
 
     def _sets(self) -> list[facts.Assignment]:
         """Return what the update sets."""

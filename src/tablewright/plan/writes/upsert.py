@@ -49,6 +49,7 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
     composed,
+    counter_shapes,
     entity_of,
     side_shapes,
     write_shape,
@@ -118,6 +119,8 @@ class Upsert(Update[E, E | None], Generic[E]):
         """Return the value that an attribute of a created item has before the changes, or None."""
         if isinstance(self._whole.get(attribute.name), SetIfAbsent):
             return None  # the change says what it starts with
+        if attribute.role == "counter":
+            return attribute.converter.kind(0)
         if attribute.name in self._known:
             return self._known[attribute.name]
         if self._instance is not None:
@@ -147,7 +150,10 @@ class Upsert(Update[E, E | None], Generic[E]):
 
     @cached_property
     def _reads(self) -> bool:
+        entity = self._entity
         if self._affected.has_side_items or self._needed() or self._reserved():
+            return True
+        if entity.counted or entity.maintained:  # a created item is counted, and begins at zero
             return True
         if any(len(change.operand.stored_path) > 1 for change in self._changes):
             return True
@@ -351,7 +357,11 @@ class Upsert(Update[E, E | None], Generic[E]):
             if unique not in affected.uniques:
                 is_typical = unique in reserved and not affected.has_side_items
                 shapes += side_shapes(entity, [unique], "Put", is_typical=is_typical)
-        return [*shapes, *side_shapes(entity, affected.histories, "Put")]
+        return [
+            *shapes,
+            *side_shapes(entity, affected.histories, "Put"),
+            *counter_shapes(entity.counted),
+        ]
 
 
 def _holds(change: Change[Any], item: Item) -> bool:

@@ -39,6 +39,7 @@ from tablewright.errors import (
 )
 from tablewright.limits import MAX_ITEM_SIZE, MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import HistoryMap, UniqueMap
+from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
@@ -53,7 +54,7 @@ from tablewright.plan.writes.action import (
     NothingToDo,
     Prepared,
     RetryWrite,
-    merge_sentinels,
+    merge,
     send_one,
     send_transaction,
     transaction_size,
@@ -248,7 +249,7 @@ def _send(
             action.write = position
             actions.append(action)
     if len(writes) > 1 or len(actions) > 1:
-        actions = merge_sentinels(actions)
+        actions = merge(actions)
         _check_limits(writes, actions)
     returned: Item | None = None
     maybe_applied = False
@@ -258,7 +259,7 @@ def _send(
         elif actions:
             yield from send_transaction(actions, context)
     except ConditionalCheckFailedException as fault:
-        verdict, failed = actions[0].on_failure(fault.item), 0
+        verdict, failed = actions[0].verdict(fault.item), 0
         maybe_applied = fault.maybe_applied
         if verdict is None and maybe_applied:  # the change since the read may be its own
             error = EndpointUnavailable(f"{_names(writes)}: the item has changed since it was read")
@@ -287,8 +288,8 @@ def _send(
 def _check_limits(writes: Sequence[Write[Any]], actions: list[Action]) -> None:
     if len(actions) > MAX_TRANSACTION_ACTIONS:
         raise InvalidValue(
-            f"{_names(writes)}: {len(actions)} actions, with sentinels and history; DynamoDB "
-            f"allows at most {MAX_TRANSACTION_ACTIONS} in one transaction"
+            f"{_names(writes)}: {len(actions)} actions, with sentinels, history and counters; "
+            f"DynamoDB allows at most {MAX_TRANSACTION_ACTIONS} in one transaction"
         )
     seen: dict[tuple[str, bytes], int] = {}
     for action in actions:
@@ -428,6 +429,50 @@ def side_shapes(
             )
             shapes.append(shape)
     return shapes
+
+
+def counter_shapes(
+    counters: Iterable[CounterMap], *, gone: bool = False, is_new: bool = False
+) -> list[Shape]:
+    """Return the actions on the parents whose counters a write changes: one for each parent.
+
+    `gone`: the item is deleted, or leaves its parent. `is_new`: it did not exist, so that it needs
+    its parent. Otherwise there may be none, which is checked then.
+    """
+    parents: dict[EntityMap, list[CounterMap]] = {}
+    for each in counters:
+        parents.setdefault(each.parent, []).append(each)
+    shapes = [_parent_shape(parent, each, gone=gone) for parent, each in parents.items()]
+    return shapes if is_new else [_or_absent(each) for each in shapes]
+
+
+def _or_absent(parent: Shape) -> Shape:
+    check = replace(
+        parent, operation="ConditionCheck", assignments=(), requirements=(facts.Absent(),)
+    )
+    return replace(parent, branches=(check,))
+
+
+def _parent_shape(parent: EntityMap, counters: Sequence[CounterMap], *, gone: bool) -> Shape:
+    sets = []
+    for each in counters:
+        amount = "1" if each.summed is None else each.summed.name
+        text = f"{each.attribute.name} {'-' if gone else '+'} {amount}"
+        condition = "" if each.when is None else f" (if {each.when!r})"
+        sets.append(facts.Stamped(each.attribute.name, f"{text}{condition}"))
+    return Shape(
+        "Update",
+        (parent.table,),
+        (parent,),
+        keys=(parent.primary.symbolic(),),
+        extent=facts.Actions(1),
+        write_units=write_units(parent) * TRANSACTION_FACTOR,
+        write_range=facts.UnitRange(
+            0, facts.item_write(parent.index_rows).high * TRANSACTION_FACTOR
+        ),
+        assignments=tuple(sets),
+        requirements=(facts.Exists(),),
+    )
 
 
 def changed_sides(

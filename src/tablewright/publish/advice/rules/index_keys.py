@@ -20,6 +20,8 @@ from tablewright.publish.advice.source import name_of_key, place_of_class
 
 #: The price of a write unit, in read units.
 WRITE_PRICE = 5
+#: The stamps that updates of an entity do not change.
+_BY_OTHERS = ("created_at", "counter")
 
 
 @rule("changing-index-key", "warning", "An index key that every update, or a counter, changes")
@@ -56,7 +58,7 @@ def _assigned(key: KeyMap, update: Shape) -> list[str]:
 def _moving_by_itself(entity: EntityMap, key: KeyMap, update: Shape) -> list[str]:
     """Return the stamps and counters with which an update changes a key."""
     counters = [each.name for each in update.changes if isinstance(each, Increment)]
-    stamps = [each.name for each in entity.stamps if each.role != "created_at"]
+    stamps = [each.name for each in entity.stamps if each.role not in _BY_OTHERS]
     return [name for name in dict.fromkeys((*counters, *stamps)) if name in key.depends_on]
 
 
@@ -85,7 +87,7 @@ def projected_stamp(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find stamps in projections: every update changes them, so every update writes the index."""
     for entity in facts.table.entities:
         updates = facts.updates(entity)
-        stamps = [stamp for stamp in entity.stamps if stamp.role != "created_at"]
+        stamps = [stamp for stamp in entity.stamps if stamp.role not in _BY_OTHERS]
         for stamp in stamps if updates else ():
             keys = [key for key in entity.indexes if stamp.name not in key.depends_on]
             named = [key.index for key in keys if key.index and _names_stamp(entity, key, stamp)]

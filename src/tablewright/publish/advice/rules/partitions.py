@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
+from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
@@ -26,7 +27,7 @@ from tablewright.plan.shape import typical_size
 from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.design_facts import TableFacts
+from tablewright.publish.advice.design_facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, Severity, rule
 from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class
 
@@ -91,6 +92,43 @@ def collection_limit(facts: TableFacts) -> Iterator[RuleProblem]:
             "their index rows",
             f"use a global index: {facts.index_attribute(local[0])} = GSI(…)",
         )
+
+
+@rule("hot-counter", "warning", "A counter that many writes change")
+def hot_counter(facts: TableFacts) -> Iterator[RuleProblem]:
+    """Find parents whose counters change more often than one item takes."""
+    for parent in facts.table.entities:
+        for child in dict.fromkeys(counter.child for counter in parent.counters):
+            counters = [each for each in parent.counters if each.child is child]
+            names = ", ".join(each.attribute.name for each in counters)
+            most = MAX_WRITES // (TRANSACTION_FACTOR * facts.write_units(parent))
+            rate = sum(use.rate or 0 for use in facts.uses if _counts(use, child, counters))
+            single = not any(_choices(part) is None for part in parent.primary.parameters)
+            if rate <= most and not (single and not rate):
+                continue
+            which = f"the only {parent.name}" if single else f"one {parent.name}"
+            often = (
+                f"about {rate:,.0f} writes of {child.name} per second"
+                if rate
+                else (f"every write of a {child.name}")
+            )
+            changes = "change" if rate else "changes"
+            yield RuleProblem(
+                place_of_class(parent.type, counters[0].attribute.name),
+                f"{parent.name}.{counters[0].attribute.name}",
+                f"{often} {changes} {names}, and {which} takes at most {most:,} in a second",
+                "count with a query where the number is needed, or count for smaller parents",
+            )
+
+
+def _counts(use: PatternUse, child: EntityMap, counters: list[CounterMap]) -> bool:
+    """Return whether a pattern writes items of an entity so that its counters change."""
+    sources = frozenset[str]().union(*(each.sources for each in counters))
+    return any(
+        not isinstance(plan, ConditionCheck)
+        and (not isinstance(plan, Update) or sources & {*explain(plan).changed_names})
+        for plan in use.writes(child)
+    )
 
 
 class PartitionLoad(Struct, frozen=True):
@@ -245,4 +283,4 @@ def _is_time(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, date)
 
 
-RULES = (hot_partition, time_partition, collection_limit)
+RULES = (hot_partition, time_partition, collection_limit, hot_counter)
