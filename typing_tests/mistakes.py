@@ -169,6 +169,7 @@ tickets.update(Ticket.title.set("x"))  # E: a range is not one item
 tickets.delete()  # E: a range is not one item
 tickets.page_size("3")  # E: a limit is a number
 tickets.after(3)  # E: a cursor is a str
+tickets.before(3)  # E: a cursor is a str
 tickets.first().page_size(3)  # E: the first is one item
 
 # -- what is selected, filtered and expected

@@ -51,6 +51,14 @@ _RUN_TAKES = "run() takes a plan, such as Order.primary(…) or create(order)"
 _ITERATE_TAKES = "iterate() takes a query, such as Order.by_status(…)"
 
 
+def _require_pages(plan: Any) -> None:
+    """Raise unless `iterate` can read all pages of a plan."""
+    if not isinstance(plan, Query):
+        raise _not_a_plan(plan, _ITERATE_TAKES)
+    if plan._before is not None:
+        raise InvalidValue("iterate() reads forward; leave before() out, or run page by page")
+
+
 def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
     if error.pattern:
         return error
@@ -187,8 +195,7 @@ class Database(AnyDatabase, Streams):
 
         Raise UnreadableItem at an item that does not match its entity, after the results before it.
         """
-        if not isinstance(plan, Query):
-            raise _not_a_plan(plan, _ITERATE_TAKES)
+        _require_pages(plan)
         while True:
             try:
                 page = self.run(plan)
@@ -257,8 +264,7 @@ class AsyncDatabase(AnyDatabase, AsyncStreams):
 
         Raise UnreadableItem at an item that does not match its entity, after the results before it.
         """
-        if not isinstance(plan, Query):
-            raise _not_a_plan(plan, _ITERATE_TAKES)
+        _require_pages(plan)
         while True:
             try:
                 page = await self.run(plan)

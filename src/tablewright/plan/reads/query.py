@@ -56,6 +56,21 @@ class Query(PageQuery[R], Generic[R]):
         """Continue after `cursor`; None starts from the beginning."""
         return self._replace(_cursor=cursor)
 
+    def before(self, cursor: str | None) -> Self:
+        """Return to the page before the one whose `previous_cursor` this is; None: no return."""
+        if not self._can_turn:
+            raise DeclarationError(
+                f"{self._key.name}: before(): {self._why_not_turned}; keep the cursors of the pages"
+            )
+        return self._replace(_before=cursor)
+
+    @property
+    def _why_not_turned(self) -> str:
+        """Return why the page before one cannot be read."""
+        if self._operation == "Scan":
+            return "DynamoDB scans in one direction only"
+        return "with limit() and skip_unreadable(), it is not known where a page began"
+
     def filter(self, condition: Condition[R]) -> Self:
         """Leave out items that do not match; they are read and consume capacity all the same."""
         check_condition(condition, self._entity)
@@ -82,6 +97,8 @@ class Query(PageQuery[R], Generic[R]):
         An index that does not contain the whole entity finds its key; the entity itself is read in
         the table.
         """
+        if self._before is not None:
+            raise DeclarationError(f"{self._key.name}: first() takes no query with before()")
         first = self.page_size(1)
         is_union = len(self._entities()) > 1  # it is read whole, or refused
         if self._columns or is_union or contains_whole(self._entity, self._key):

@@ -66,6 +66,7 @@ class RangeWrite(Plan[int]):
             "limit()": query._total is not None,
             "page_size()": query._size is not None,
             "after()": query._cursor is not None,
+            "before()": query._before is not None,
             "select()": bool(query._columns),
             "skip_unreadable()": query._skips_unreadable,
         }
