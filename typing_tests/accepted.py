@@ -659,7 +659,7 @@ def a_database_gives_what_the_plan_is_for() -> None:
 
 
 def a_page_is_a_sequence_with_a_cursor() -> None:
-    with connect(":memory:", Desk) as db:
+    with connect(":memory:", Desk, timeout=5, max_attempts=3) as db:
         db.run(create(some_ticket(1)))
         db.run(create(some_ticket(2)))
         page = db.run(Ticket.primary.within("o").page_size(1))
