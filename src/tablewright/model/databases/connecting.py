@@ -84,8 +84,8 @@ def connect(
     `timeout` is the number of seconds for a whole call, such as `run`, with its retries;
     `max_attempts` says how often a request is sent, with the first time. By default a call has no
     limit, and a request over the network has 4 attempts, of 35 s at most. A call that has no time
-    left raises EndpointUnavailable. Both can be given to `run`, too. They apply to `connect` itself,
-    unless it creates or changes tables.
+    left raises EndpointUnavailable. Both can be given to `run`, too. They apply to `connect`
+    itself, unless it creates or changes tables.
     """
     context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
     principal = _principal(policy, target)
