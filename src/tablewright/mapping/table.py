@@ -26,6 +26,7 @@ from tablewright.mapping.key_condition import after
 from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import NOTHING, Language, intersects, literal, sequence
+from tablewright.mapping.links import AwaitedLink
 from tablewright.mapping.table_settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
@@ -54,6 +55,8 @@ class TableMap:
         #: Whether a tenant's query of a key can be filtered by the partition key; for estimates.
         self.filters_for_tenants: Callable[[KeyMap], bool] = lambda _: False
         self.entities: list[EntityMap] = []
+        #: The links of entities to others that are not declared yet.
+        self.awaited_links: list[AwaitedLink] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
         #: The type of every key attribute that the entities declared so far have.

@@ -36,6 +36,7 @@ from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
+from tablewright.model.links import connect_links
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model
 from tablewright.model.where import find
@@ -125,6 +126,7 @@ class Entity:
         cls.__entity__ = entity
         cls.__declaration__ = declared
         _finish(cls, entity, declared)
+        connect_links(entity, declared.members)
 
     if not TYPE_CHECKING:  # the checkers make the signature from the attributes
 

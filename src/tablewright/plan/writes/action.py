@@ -22,6 +22,7 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import (
     AlreadyExists,
     ConditionalCheckFailedException,
+    NotFound,
     TransactionCanceledException,
     UniqueViolation,
     WriteRejected,
@@ -29,6 +30,7 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.links import LinkMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
@@ -86,6 +88,8 @@ class Action(Struct):
     is_optional: bool = False
     #: The unique value and its entity, if all stored values must be reserved before this one is.
     requires: tuple[UniqueMap, EntityMap] | None = None
+    #: Whether it only requires that what its write links to exists.
+    is_link: bool = False
 
     @property
     def key(self) -> Item:
@@ -136,7 +140,24 @@ def side_actions(effect: WriteEffect) -> list[Action]:
             actions.append(_sentinel_action(effect, side.declared, side.old, side.new))
         elif side.new is not None:
             actions.append(_add_event(effect.entity, side.declared.event, side.new))
-    return actions
+    return [*actions, *(_require_target(link, key) for link, key in effect.links)]
+
+
+def _require_target(link: LinkMap, key: Item) -> Action:
+    """Return the check that the target of a link exists."""
+    target = link.target
+
+    def on_failure(_: Item | None) -> Verdict:
+        reason = (
+            f"it does not exist, and {link.name} needs it; create the {target.name} first, or in "
+            "the same transaction"
+        )
+        return rejection(NotFound, target, key, None, reason)
+
+    expressions = WriteExpressions()
+    expressions.require_exists(target.table)
+    body = expressions.add_to({"Key": key})
+    return Action("ConditionCheck", target.table, body, on_failure, is_link=True)
 
 
 def _sentinel_action(
@@ -275,12 +296,29 @@ def _body(action: Action, context: Context) -> dict[str, Any]:
     return body
 
 
+def merge_links(actions: list[Action]) -> list[Action]:
+    """Leave out checks of items that another action writes or checks: these exist afterwards."""
+    if not any(action.is_link for action in actions):
+        return actions
+    # A link to what the same transaction deletes is left, and refused.
+    seen = {each.identity for each in actions if not each.is_link and each.kind != "Delete"}
+    kept = []
+    for action in actions:
+        if action.is_link:
+            if action.identity in seen:
+                continue
+            seen.add(action.identity)
+        kept.append(action)
+    return kept
+
+
 def merge_sentinels(actions: list[Action]) -> list[Action]:
     """Make one action of a sentinel that one write releases and another releases or reserves.
 
     DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
     this safe.
     """
+    actions = merge_links(actions)
     sentinels = [action for action in actions if action.owners is not None]
     remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
     merged = set[int]()
@@ -337,9 +375,9 @@ def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[
     for the next transaction, which reports it.
     """
     taken = [groups.pop(0)]
-    seen = {action.identity for action in joined(*others, *taken)}
+    seen = {action.identity for action in joined(*others, *taken) if not action.is_link}
     while groups and fit(*others, *taken, groups[0]):
-        identities = {action.identity for action in groups[0]}
+        identities = {action.identity for action in groups[0] if not action.is_link}
         if not seen.isdisjoint(identities):
             break
         seen |= identities

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
-from tablewright.errors import NotFound
+from tablewright.errors import DeclarationError, NotFound
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.variants import VariantsMap, known_kind
@@ -69,6 +69,23 @@ class Delete(Write[E | None, E | None], Generic[E]):
     def _reading(self) -> Self:
         return self._replace(_reads_old=True)
 
+    def _steps(self, context: Context) -> Steps[E | None]:
+        if not self._entity.cascades:
+            return (yield from super()._steps(context))
+        from tablewright.plan.writes.cascading import delete_with_children  # made of deletes
+
+        found: E | None = yield from delete_with_children(self, context)
+        return found
+
+    def _in_transaction(self) -> Self:
+        if self._entity.cascades:
+            raise DeclarationError(
+                f"transact() cannot delete a {self._entity.name}: what belongs to it "
+                f"({self._entity.cascades[0].name}) may not fit into one transaction; run "
+                "delete() by itself"
+            )
+        return super()._in_transaction()
+
     def condition(self, condition: Condition[E]) -> Self:
         """Delete only if the condition holds for the stored item."""
         return self._with_condition(condition)
@@ -99,7 +116,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             if other is not None or (old is None and not has_guards):
                 return Prepared([], lambda _: None)
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
-        guard = Guard(entity, key, self._requirements(), old)
+        guard = self._guard(old)
 
         def on_failure(current: Item | None) -> Verdict:
             error = guard.verdict(current)
@@ -118,6 +135,9 @@ class Delete(Write[E | None, E | None], Generic[E]):
         """Return the same deletion of a variant."""
         return self._replace(_entity=kind, _depends_on_kind=False)
 
+    def _guard(self, old: Item | None) -> Guard:
+        return Guard(self._entity, self._key, self._requirements(), old)
+
     def _requirements(self) -> list[Requirement]:
         """Return what must hold of the stored item."""
         entity, guards = self._entity, list[Requirement]()
@@ -133,6 +153,16 @@ class Delete(Write[E | None, E | None], Generic[E]):
         entity = self._entity
         if self._depends_on_kind and isinstance(entity, VariantsMap):
             return of_base(entity, [self._of_kind(each)._shape() for each in entity.variants])
+        own = self._own_shape()
+        if not entity.cascades:
+            return own
+        from tablewright.plan.writes.cascading import shape_with_children
+
+        return shape_with_children(self, own)
+
+    def _own_shape(self) -> Shape:
+        """Return the shape of the delete of the item alone."""
+        entity = self._entity
         return write_shape(
             entity,
             "DeleteItem",

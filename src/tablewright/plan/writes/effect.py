@@ -36,6 +36,7 @@ from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import IndexKeys
+from tablewright.mapping.links import LinkMap, new_targets
 from tablewright.values import Item, Value
 
 
@@ -46,12 +47,19 @@ class Affected(Struct, frozen=True):
     indexes: tuple[IndexKeys, ...]
     uniques: tuple[UniqueMap, ...]
     histories: tuple[HistoryMap, ...]
+    #: The links to items that must exist.
+    links: tuple[LinkMap, ...]
     #: Whether other items may have to be written in the same transaction.
     has_side_items: bool
     #: The attributes that the index keys depend on.
     index_sources: frozenset[str]
     #: The attributes whose old values decide on the side items.
     side_sources: frozenset[str]
+
+    @property
+    def depends_on_whole(self) -> bool:
+        """Whether the old and the new item decide on other actions."""
+        return self.has_side_items or bool(self.links)
 
 
 def unique_names(unique: UniqueMap) -> frozenset[str]:
@@ -73,6 +81,7 @@ def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
         indexes,
         uniques,
         histories,
+        tuple(link for link in entity.links if link.names & names),
         has_side_items=bool(uniques or histories),
         index_sources=frozenset().union(*(key.depends_on for key in indexes)),
         side_sources=compared.union(*map(unique_names, uniques)),
@@ -83,6 +92,12 @@ def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
 def affected_by_all(entity: EntityMap) -> Affected:
     """Return what a write of the whole entity can change."""
     return affected_by(entity, frozenset(entity.attributes))
+
+
+def forget_affected() -> None:
+    """Forget what writes affect: a link was connected with an entity."""
+    affected_by.cache_clear()
+    affected_by_all.cache_clear()
 
 
 class Audit(Struct, frozen=True):
@@ -115,6 +130,8 @@ class WriteEffect(Struct, frozen=True):
     #: The values of the new item, by attribute; if the old item was not read, those that are known.
     values: Values
     side_items: tuple[SideItem, ...] = ()
+    #: The links that it makes, and the keys of the items that must exist.
+    links: tuple[tuple[LinkMap, Item], ...] = ()
 
 
 def write_effect(
@@ -134,7 +151,12 @@ def write_effect(
         side_items += sentinel_items(entity, affected.uniques, before, after)
         if before is not None and after is not None and audit is not None:
             side_items += event_items(entity, affected.histories, before, after, audit)
-    return WriteEffect(entity, key, old, new, values, tuple(side_items))
+    links: tuple[tuple[LinkMap, Item], ...] = ()
+    if affected.links and new is not None:
+        names = frozenset[str]().union(*(link.names for link in affected.links))
+        linked = None if old is None else read_values(entity, old, names)
+        links = tuple(new_targets(affected.links, linked, values))
+    return WriteEffect(entity, key, old, new, values, tuple(side_items), links)
 
 
 def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[str]) -> Values:

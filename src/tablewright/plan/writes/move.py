@@ -37,6 +37,7 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.links import CascadeMap
 from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan import facts
 from tablewright.plan.change import Change
@@ -113,6 +114,15 @@ class Move(Update[E, E], Generic[E]):
 
     _depends_on_whole = True
 
+    def _check(self) -> None:
+        super()._check()
+        for cascade in stranded(self._entity):
+            raise DeclarationError(
+                f"{self._entity.name}: an update cannot change its key, because each "
+                f"{cascade.child.name} ({cascade.name}) would stay with the old one; create "
+                "another, change what belongs to it, and delete this one"
+            )
+
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
         found = yield from read_item(context, entity, self._key)
@@ -127,7 +137,7 @@ class Move(Update[E, E], Generic[E]):
         own = _move_actions(effect, guard, guard.verdict)
         rows = yield from read_rows_below(entity, self._key, followers(entity), context)
         effects = [_row_effect(member, row, values, audit) for member, row in rows]
-        moves = [_move_row(row) for row in effects]
+        moves = [_without_link_to(key, _move_row(row)) for row in effects]
         if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
@@ -206,7 +216,9 @@ class Move(Update[E, E], Generic[E]):
             assignments=tuple(self._sets()),
             requirements=(facts.Absent(),),
         )
-        yield from changed_sides(entity, entity.uniques, self._affected.histories)
+        yield from changed_sides(
+            entity, entity.uniques, self._affected.histories, self._affected.links
+        )
         for member in below:
             yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
@@ -289,6 +301,11 @@ def _move_row(effect: WriteEffect) -> list[Action]:
     entity, old = effect.entity, effect.old or {}
     guard = Guard(entity, entity.table.key(old), [facts.Exists(), all_unchanged(entity)], old)
     return _move_actions(effect, guard, always_retry)
+
+
+def _without_link_to(key: Item, actions: list[Action]) -> list[Action]:
+    """Leave out the check of an item that moves to this key after the rows below it."""
+    return [action for action in actions if not (action.is_link and action.key == key)]
 
 
 def _move_actions(
@@ -389,6 +406,15 @@ def followers(entity: EntityMap) -> list[Follower]:
             if follows is not None:
                 found.append(Follower(other, follows))
     return found
+
+
+def stranded(entity: EntityMap) -> Iterator[CascadeMap]:
+    """Yield the cascades to what does not move with an item of the entity."""
+    moving = {each.entity for each in followers(entity)}
+    for moved in (entity, *moving):
+        for cascade in moved.cascades:
+            if cascade.child not in moving:
+                yield cascade
 
 
 def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:

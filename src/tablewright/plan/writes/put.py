@@ -42,6 +42,7 @@ from tablewright.plan.writes.write import (
     Write,
     composed,
     entity_of,
+    link_shapes,
     refuse_write_once,
     side_shapes,
     write_shape,
@@ -237,6 +238,7 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             *side_shapes(entity, entity.uniques, "Put"),
             # Of an item that is replaced, if its values differ.
             *side_shapes(entity, entity.uniques, "Delete", is_typical=False),
+            *link_shapes(entity.links),
         ]
         requires = self._requirements(reads)
         return self._shape_of_write(requires, sides, reads=reads, events=entity.histories)
@@ -262,7 +264,11 @@ class Create(EntityWrite[E], Generic[E]):
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
+        entity = self._entity
+        sides = [
+            *side_shapes(entity, entity.uniques, "Put", may_be_own=False),
+            *link_shapes(entity.links),
+        ]
         return self._shape_of_write([facts.Absent()], sides)
 
 

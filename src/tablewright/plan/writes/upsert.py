@@ -50,6 +50,7 @@ from tablewright.plan.writes.write import (
     Rewritable,
     composed,
     entity_of,
+    link_shapes,
     side_shapes,
     write_shape,
 )
@@ -142,7 +143,9 @@ class Upsert(Update[E, E | None], Generic[E]):
 
     @cached_property
     def _reads(self) -> bool:
-        if self._affected.has_side_items or self._needed() or self._reserved():
+        if self._entity.links or self._affected.has_side_items:
+            return True
+        if self._needed() or self._reserved():
             return True
         if any(len(change.operand.stored_path) > 1 for change in self._changes):
             return True
@@ -346,7 +349,11 @@ class Upsert(Update[E, E | None], Generic[E]):
             if unique not in affected.uniques:
                 is_typical = unique in reserved and not affected.has_side_items
                 shapes += side_shapes(entity, [unique], "Put", is_typical=is_typical)
-        return [*shapes, *side_shapes(entity, affected.histories, "Put")]
+        return [
+            *shapes,
+            *side_shapes(entity, affected.histories, "Put"),
+            *link_shapes(entity.links),
+        ]
 
 
 def _holds(change: Change[Any], item: Item) -> bool:

@@ -42,6 +42,7 @@ from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
+from tablewright.mapping.links import LinkMap
 from tablewright.plan import facts
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps, Wait
@@ -430,11 +431,35 @@ def side_shapes(
     return shapes
 
 
+def link_shapes(links: Iterable[LinkMap]) -> list[Shape]:
+    """Return the checks that the targets of links exist; two links can have the same target."""
+    return [
+        Shape(
+            "ConditionCheck",
+            (link.target.table,),
+            (link.target,),
+            keys=(link.target.primary.symbolic(),),
+            extent=facts.Actions(1),
+            write_units=TRANSACTION_FACTOR,
+            write_range=facts.UnitRange(0, facts.item_write(0).high * TRANSACTION_FACTOR),
+            requirements=(facts.Exists(),),
+        )
+        for link in links
+    ]
+
+
 def changed_sides(
-    entity: EntityMap, uniques: Iterable[UniqueMap], histories: Iterable[HistoryMap]
+    entity: EntityMap,
+    uniques: Iterable[UniqueMap],
+    histories: Iterable[HistoryMap],
+    links: Iterable[LinkMap] = (),
 ) -> list[Shape]:
-    """Return the actions on the side items of values that change."""
-    return [*side_shapes(entity, uniques, "Delete", "Put"), *side_shapes(entity, histories, "Put")]
+    """Return the actions on the side items of values that change, and the checks of their links."""
+    return [
+        *side_shapes(entity, uniques, "Delete", "Put"),
+        *side_shapes(entity, histories, "Put"),
+        *link_shapes(links),
+    ]
 
 
 def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:
