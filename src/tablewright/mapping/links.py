@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tablewright.mapping.entity import EntityMap
     from tablewright.mapping.keys import KeyMap
 
+#: The attribute of an item that is being deleted with what belongs to it.
+BEING_DELETED = "tablewright_being_deleted"
+
 #: What happens to the items when what they belong to is deleted.
 OnDelete: TypeAlias = Literal["delete", "detach", "restrict"]
 

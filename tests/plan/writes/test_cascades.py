@@ -195,16 +195,39 @@ def test_parents_and_children_are_created_together(db: Database) -> None:
     assert str(recorded.requests).count("'ConditionCheck'") == 1
 
 
-def test_a_child_that_is_created_while_others_are_deleted_goes_too(db: Database) -> None:
+def test_a_child_cannot_be_created_while_its_parent_is_deleted(db: Database) -> None:
     fill(db, comments=0)
     writer = connect(db.transport.engine, Tracker)  # type: ignore[attr-defined]
-    late = iter(range(100, 200))
+    refused: list[str] = []
 
     def interfere(_: int) -> None:
-        number = next(late)
-        writer.run(create(Issue(name="p", number=number, code=f"c{number}")))
+        late = create(Issue(name="p", number=100, code="late"))
+        for write in (
+            late,
+            transact(late, condition_check(P)),
+            transact(late, P.update(Project.title.set("other"))),
+        ):
+            with pytest.raises(
+                NotFound, match="it is being deleted, with what belongs to it"
+            ) as error:
+                writer.run(write)
+            refused.append(str(error.value))
 
-    other = db.through(InterferingTransport(db.transport, interfere, times=3))
+    other = db.through(InterferingTransport(db.transport, interfere, before={"Query"}))
+    other.run(P.delete())
+    assert len(refused) == 3
+    assert types(db) == []
+
+
+def test_a_put_of_the_parent_lets_children_in_and_the_delete_begins_again(db: Database) -> None:
+    fill(db, issues=1, comments=0)
+    writer = connect(db.transport.engine, Tracker)  # type: ignore[attr-defined]
+
+    def interfere(_: int) -> None:
+        writer.run(put(Project(name="p", title="P")))
+        writer.run(create(Issue(name="p", number=9, code="new")))
+
+    other = db.through(InterferingTransport(db.transport, interfere, before={"TransactWriteItems"}))
     other.run(P.delete())
     assert types(db) == []
 
@@ -250,29 +273,24 @@ def test_an_interrupted_delete_is_continued(db: Database, at: int, *, applied: b
     assert types(db) == []
 
 
-def test_what_was_left_by_an_interruption_after_the_parent_is_found(db: Database) -> None:
+def test_an_interrupted_delete_leaves_the_parent_that_takes_no_children(db: Database) -> None:
+    fill(db, issues=2, comments=1)
+    failing = db.through(InterruptedTransport(db.transport, 1, applied=True))
+    with pytest.raises(Interrupted):
+        failing.run(P.delete())
+    assert db.run(P) == Project(name="p", title="P")
+    with pytest.raises(NotFound, match="it is being deleted"):
+        db.run(create(Issue(name="p", number=7, code="c")))
+    db.run(P.delete())
+    assert types(db) == []
+
+
+def test_a_refused_delete_leaves_no_mark(db: Database) -> None:
+    db.run(create(Bill(name="p", number=1)))
+    with pytest.raises(ConditionFailed):
+        db.run(P.delete())
+    assert "being_deleted" not in db.transport.send("Scan", {"TableName": "tracker"}).body.decode()
     fill(db)
-    db.transport.send(
-        "DeleteItem",
-        {"TableName": "tracker", "Key": {"PK": {"S": "PROJECT#p"}, "SK": {"S": "PROJECT"}}},
-    )
-    assert db.run(P.delete()) is None
-    assert types(db) == ["Project.by_title"]  # of the delete without the library
-
-
-def test_children_of_a_parent_that_exists_again_are_its_own(db: Database) -> None:
-    fill(db, issues=1, comments=0)
-    engine = db.transport.engine  # type: ignore[attr-defined]
-    writer = connect(engine, Tracker)
-
-    def interfere(_: int) -> None:
-        if writer.run(P) is None:
-            writer.run(create(Project(name="p", title="again")))
-            writer.run(create(Issue(name="p", number=9, code="new")))
-
-    other = db.through(InterferingTransport(db.transport, interfere, times=9, before={"Query"}))
-    other.run(P.delete())
-    assert types(db) == ["Issue", "Issue.by_code", "Project", "Project.by_title"]
 
 
 # -- refused --------------------------------------------------------------------------------------
@@ -311,15 +329,15 @@ def test_explain_names_the_check_and_the_steps() -> None:
     assert 'ConditionCheck on tracker: PK="PROJECT#{name}" AND SK="PROJECT"' in text
     assert "requires: the item exists" in text
     operations = [step.operation for step in explain(P.delete()).steps]
-    assert operations[0] == "GetItem"
-    assert operations[-1] == "ConditionCheck"
+    assert (operations[0], operations[-1]) == ("UpdateItem", "TransactWriteItems")
+    assert "sets: tablewright_being_deleted = true" in str(explain(P.delete()))
 
 
-def test_a_small_delete_is_one_transaction(db: Database) -> None:
+def test_a_small_delete_is_a_mark_and_one_transaction(db: Database) -> None:
     db.run(create(Note(note="n", project="p")))
     recorded = record_requests(db)
     db.run(P.delete())
     writes = [
         name for name, _ in recorded.requests if name not in ("Query", "GetItem", "BatchGetItem")
     ]
-    assert writes == ["TransactWriteItems"]
+    assert writes == ["UpdateItem", "TransactWriteItems"]

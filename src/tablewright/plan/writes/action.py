@@ -30,7 +30,7 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.links import LinkMap
+from tablewright.mapping.links import BEING_DELETED, LinkMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
@@ -147,7 +147,9 @@ def _require_target(link: LinkMap, key: Item) -> Action:
     """Return the check that the target of a link exists."""
     target = link.target
 
-    def on_failure(_: Item | None) -> Verdict:
+    def on_failure(item: Item | None) -> Verdict:
+        if item is not None:
+            return _being_deleted(target, key, item)
         reason = (
             f"it does not exist, and {link.name} needs it; create the {target.name} first, or in "
             "the same transaction"
@@ -156,8 +158,15 @@ def _require_target(link: LinkMap, key: Item) -> Action:
 
     expressions = WriteExpressions()
     expressions.require_exists(target.table)
+    if target.cascades:
+        expressions.require_unchanged({BEING_DELETED: None})
     body = expressions.add_to({"Key": key})
     return Action("ConditionCheck", target.table, body, on_failure, is_link=True)
+
+
+def _being_deleted(target: EntityMap, key: Item, item: Item | None) -> WriteRejected:
+    reason = "it is being deleted, with what belongs to it"
+    return rejection(NotFound, target, key, item, reason)
 
 
 def _sentinel_action(
@@ -301,15 +310,33 @@ def merge_links(actions: list[Action]) -> list[Action]:
     if not any(action.is_link for action in actions):
         return actions
     # A link to what the same transaction deletes is left, and refused.
-    seen = {each.identity for each in actions if not each.is_link and each.kind != "Delete"}
+    seen = {each.identity: each for each in actions if not each.is_link and each.kind != "Delete"}
     kept = []
     for action in actions:
         if action.is_link:
-            if action.identity in seen:
+            other = seen.setdefault(action.identity, action)
+            if other is not action:
+                _require_not_deleted(other, action)
                 continue
-            seen.add(action.identity)
         kept.append(action)
     return kept
+
+
+def _require_not_deleted(action: Action, link: Action) -> None:
+    """Let an action require what the check of a link requires: that its item is not deleted."""
+    name = "#beingDeleted"
+    names = action.body.get("ExpressionAttributeNames", {})
+    if action.is_link or action.kind == "Put" or name in names:
+        return
+    if BEING_DELETED not in link.body.get("ExpressionAttributeNames", {}).values():
+        return
+    own, on_failure = action.body.get("ConditionExpression"), action.on_failure
+    condition = f"attribute_not_exists({name})"
+    action.body["ConditionExpression"] = f"({own}) AND {condition}" if own else condition
+    action.body["ExpressionAttributeNames"] = {**names, name: BEING_DELETED}
+    action.on_failure = lambda item: (
+        link.on_failure(item) if item and BEING_DELETED in item else on_failure(item)
+    )
 
 
 def merge_sentinels(actions: list[Action]) -> list[Action]:

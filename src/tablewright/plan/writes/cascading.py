@@ -2,59 +2,55 @@
 
     db.run(Project.primary("p").delete())
 
-    read the project     it must fit the conditions of the delete before anything is deleted
-    restrict             a child that may not be left: ConditionFailed
-    delete, detach       in one transaction with the project if all fits; else in steps before it
-    read the children    what was created since they were read: deleted or detached, too
+    mark the project     on the conditions of the delete; from now on no child can be created
+    restrict             a child that may not be left: remove the mark, and raise ConditionFailed
+    delete, detach       what belongs to it, in steps
+    delete the project   on the condition that it is still marked; with the last of its children
 
-A run may be interrupted between two requests; the same plan continues it, also after the project is
-gone. As long as it exists, children can be created. Afterwards they cannot, because a write that
-makes a child requires that its parent exists (see `mapping/links.py`). So after the last read no
-child is left, unless the project was created again meanwhile: then the children are its own.
+A run may be interrupted between two requests; the same plan continues it. The project stays until
+nothing belongs to it any more. Each write that makes a child requires that its parent exists and is
+not marked (`Action.is_link`). So no child is left: neither one that was created meanwhile, nor one
+of a child.
 
-A global index receives a child shortly after the table. A child that was created in this moment
-stays; the same plan finds it later. A parent with `restrict` can be deleted together with the
-creation of a child, in the moment between the read and the delete.
+A `put` of the project removes the mark, so the delete begins again. A global index receives a child
+shortly after the table: one that was created in this moment can be left, if it is found by such an
+index only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.capacity import TRANSACTION_FACTOR
-from tablewright.errors import ConditionFailed, DeclarationError
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    ConditionFailed,
+    DeclarationError,
+)
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.links import CascadeMap
+from tablewright.mapping.links import BEING_DELETED, CascadeMap
 from tablewright.plan.change import Change
-from tablewright.plan.facts import (
-    Absent,
-    Actions,
-    AllPages,
-    Repeats,
-    UnitRange,
-    all_read,
-    item_write,
-)
+from tablewright.plan.facts import Exists, Requirement, Stamped
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import decode_page, item_shape, read_item
+from tablewright.plan.reads.single import decode_page
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,
+    always_retry,
     fit,
     joined,
+    send_one,
     send_or_retry,
-    take_fitting,
 )
-from tablewright.plan.writes.delete import Delete
-from tablewright.plan.writes.guard import rejection
-from tablewright.plan.writes.move import require_no_parent
+from tablewright.plan.writes.delete import Delete, delete_row
+from tablewright.plan.writes.guard import Guard, WriteExpressions, rejection
 from tablewright.plan.writes.range_write import (
     PAGE,
     DeleteRange,
@@ -62,84 +58,71 @@ from tablewright.plan.writes.range_write import (
     UpdateRange,
     send_first,
 )
-from tablewright.plan.writes.write import wait_for_writers
+from tablewright.plan.writes.write import wait_for_writers, write_shape
 from tablewright.values import Item
 
 
-def delete_with_children(
-    delete: Delete[Any], context: Context, required: Sequence[Action] = ()
-) -> Steps[Any]:
-    """Delete an item with what belongs to it; return it as it was, None if it did not exist.
-
-    Each write requires what is `required`; if that does not hold, raise RetryWrite.
-    """
+def delete_with_children(delete: Delete[Any], context: Context) -> Steps[Any]:
+    """Delete an item with what belongs to it; return it as it was, None if it did not exist."""
     entity, key = delete._entity, delete._key
     _require_known(entity)
     family = _Family(entity, entity.values_in_keys(key), context)
-    stored = yield from read_item(context, entity, key)
     attempt = done = 0
-    while stored is not None:
-        yield from _require_deletable(delete, stored, family)
-        try:
-            groups, is_all = yield from family.read(required)
-            if is_all:
-                own = (yield from delete._prepare(context, attempt, alone=True)).actions
-                if fit(required, *groups, own):
-                    yield from send_or_retry(joined(required, *groups, own), context)
-                    break
-            done += yield from _send_all(groups, context, required)
-            attempt = 0
-        except RetryWrite:
-            if required:
-                raise
-            attempt += 1
-            yield from family.wait(attempt, done)
-        stored = yield from read_item(context, entity, key)
-    yield from _delete_left(key, family, required)
-    return None if stored is None else entity.decode(stored)
-
-
-def _require_deletable(delete: Delete[Any], stored: Item, family: _Family) -> Steps[None]:
-    """Raise WriteRejected if an item does not fit a delete, or has children that restrict it."""
-    guard = delete._guard(stored)
-    guard.check(stored)
-    if not all(each.matches(stored) for each in delete._conditions):
-        raise guard.verdict(stored) or RetryWrite
-    yield from family.require_none_restricts()
-
-
-def _delete_left(key: Item, family: _Family, required: Sequence[Action]) -> Steps[None]:
-    """Delete or detach what was left without a parent, as long as that does not exist again."""
-    attempt = done = 0
-    entity, context = family.entity, family.context
-    required = [*required, require_no_parent(entity, key)]
+    required = delete._required_before()
     while True:
+        stored = yield from _mark(delete, required, context)
+        required = []  # what has begun is not stopped by other writers
+        if stored is None:
+            return None
+        yield from family.require_none_restricts(_unmark(entity, key))
         try:
-            groups, is_all = yield from family.read(required)
-            done += yield from _send_all(groups, context, required)
-            if is_all:
-                return
+            while True:
+                groups, is_all = yield from family.read()
+                own = delete_row(entity, stored, [BEING_DELETED])
+                if is_all and fit(*groups, own):
+                    yield from send_or_retry(joined(*groups, own), context)
+                    return entity.decode(stored)
+                while groups:
+                    done += yield from send_first(groups, context)
+                    attempt = 0
         except RetryWrite:
-            if len(required) > 1:
-                raise
-            if (yield from read_item(context, entity, key)) is not None:
-                return
             attempt += 1
-            yield from family.wait(attempt, done)
+            yield from wait_for_writers(
+                attempt,
+                f"delete {entity.name}: other writers changed it, or what belongs to it, between "
+                f"read and write, {attempt} times in a row; {done} items were written: run it "
+                "again to continue",
+            )
 
 
-def _send_all(
-    groups: list[list[Action]], context: Context, required: Sequence[Action]
-) -> Steps[int]:
-    """Send the actions of rows in as few requests as possible; return the number of the rows."""
-    count = len(groups)
-    while groups:
-        if required:
-            rows = take_fitting(groups, required)
-            yield from send_or_retry(joined(required, *rows), context)
-        else:
-            yield from send_first(groups, context)
-    return count
+# -- the mark -------------------------------------------------------------------------------------
+
+
+def _mark(
+    delete: Delete[Any], required: Sequence[Requirement], context: Context
+) -> Steps[Item | None]:
+    """Mark the item of a delete, and return it; None if it does not exist."""
+    entity, key = delete._entity, delete._key
+    guard = Guard(entity, key, [Exists(), *required])
+    expressions = guard.expressions()
+    expressions.update.set_or_remove(BEING_DELETED, {"BOOL": True})
+    body = expressions.add_to({"Key": key})
+    action = Action("Update", entity.table, body, guard.verdict)
+    try:
+        return (yield from send_one(action, context, "ALL_NEW"))
+    except ConditionalCheckFailedException as fault:
+        if fault.item is None:
+            return None
+        error = guard.verdict(fault.item)
+    assert error is not None  # nothing was read that could have changed
+    raise error
+
+
+def _unmark(entity: EntityMap, key: Item) -> Action:
+    expressions = WriteExpressions()
+    expressions.require_exists(entity.table)
+    expressions.update.set_or_remove(BEING_DELETED, None)
+    return Action("Update", entity.table, expressions.add_to({"Key": key}), always_retry)
 
 
 # -- the children ---------------------------------------------------------------------------------
@@ -153,20 +136,15 @@ class _Family:
         self.values = values
         self.context = context
 
-    def wait(self, attempt: int, done: int) -> Steps[None]:
-        yield from wait_for_writers(
-            attempt,
-            f"delete {self.entity.name}: other writers changed what belongs to it between read and "
-            f"write, {attempt} times in a row; {done} items were written: run it again to continue",
-        )
-
-    def require_none_restricts(self) -> Steps[None]:
-        """Raise ConditionFailed if an item restricts the delete of what it belongs to."""
+    def require_none_restricts(self, unmark: Action) -> Steps[None]:
+        """Remove the mark and raise ConditionFailed if an item restricts the delete."""
         for cascade in self.entity.cascades:
             if cascade.on_delete == "restrict":
                 children = _Children(_query(cascade, self.values))
                 found, _ = yield from _next_rows(children, self.context)
                 if found:
+                    with suppress(ConditionalCheckFailedException):  # another one deleted it
+                        yield from send_one(unmark, self.context, "NONE")
                     reason = (
                         f"a {cascade.child.name} belongs to it ({cascade.name}); delete what "
                         "belongs to it first"
@@ -174,7 +152,7 @@ class _Family:
                     key = self.entity.key_of(self.values)
                     raise rejection(ConditionFailed, self.entity, key, None, reason)
 
-    def read(self, required: Sequence[Action]) -> Steps[tuple[list[list[Action]], bool]]:
+    def read(self) -> Steps[tuple[list[list[Action]], bool]]:
         """Return the actions for the next children, and whether these are all.
 
         Children that have children are deleted at once.
@@ -190,7 +168,7 @@ class _Family:
             if isinstance(write, _Children):
                 for row in found:
                     child: Delete[Any] = Delete(cascade.child, cascade.child.table.key(row))
-                    yield from delete_with_children(child, self.context, required)
+                    yield from delete_with_children(child, self.context)
             else:
                 made = (write._actions(row, self.context) for row in found)
                 groups += [actions for actions in made if actions]
@@ -250,16 +228,26 @@ def _require_known(entity: EntityMap) -> None:
 
 def shape_with_children(delete: Delete[Any], own: Shape) -> Shape:
     """Return the shape of the delete of an item, `own`, with what belongs to it."""
-    entity, key = delete._entity, delete._key
-    read = item_shape(entity, key)
-    deleted = replace(own, write_range=replace(own.in_transaction, low=0))
+    entity = delete._entity
+    mark = write_shape(
+        entity,
+        "UpdateItem",
+        KeyCondition(delete._key),
+        sets=[Stamped(BEING_DELETED, "true")],
+        requires=[Exists(), *delete._required_before()],
+        conditions=delete._conditions,
+    )
+    mark = replace(mark, write_range=replace(mark.write_range, low=0))
+    restricted = any(each.on_delete == "restrict" for each in entity.cascades)
+    deleted = replace(
+        own, filters=(), requirements=(), write_range=replace(own.in_transaction, low=0)
+    )
     values = vars(entity.symbolic())
-    written = [each for each in entity.cascades if each.on_delete != "restrict"]
-    steps = [read, *(_child_shape(each, values) for each in entity.cascades), deleted]
-    steps += [_left_shape(each, values) for each in written]
-    if written:
-        steps.append(_check_of_parent(entity, key))
-    return in_turn(*steps)
+    steps = [_child_shape(each, values) for each in entity.cascades]
+    if restricted:  # if there are such children, the mark is removed
+        most = replace(mark.write_range, high=2 * mark.write_range.high)
+        mark = replace(mark, write_range=most)
+    return in_turn(mark, *steps, deleted)
 
 
 def _child_shape(cascade: CascadeMap, values: Mapping[str, Any]) -> Shape:
@@ -275,25 +263,3 @@ def _child_shape(cascade: CascadeMap, values: Mapping[str, Any]) -> Shape:
         each, read_range=each.read_range.for_each(), write_range=each.write_range.for_each()
     )
     return in_turn(_query(cascade, values)._shape(), each)
-
-
-def _left_shape(cascade: CascadeMap, values: Mapping[str, Any]) -> Shape:
-    """Return the shape of the read of children that are left, usually none."""
-    query = _Children(_query(cascade, values))._query
-    consistent = query._is_consistent
-    read = all_read(consistent=consistent)
-    return replace(query._shape(), extent=AllPages(), read_range=replace(read, low=0))
-
-
-def _check_of_parent(entity: EntityMap, key: Item) -> Shape:
-    """Return the shape of the check with which children are written that were left."""
-    check = TRANSACTION_FACTOR * item_write(0).high
-    return Shape(
-        "ConditionCheck",
-        (entity.table,),
-        (entity,),
-        keys=(KeyCondition(key),),
-        extent=Actions(1, Repeats.EACH_ROW_OF_RANGE),
-        write_range=UnitRange(0, 0, check),
-        requirements=(Absent(),),
-    )

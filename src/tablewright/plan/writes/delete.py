@@ -116,7 +116,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             if other is not None or (old is None and not has_guards):
                 return Prepared([], lambda _: None)
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
-        guard = self._guard(old)
+        guard = Guard(entity, key, self._requirements(), old)
 
         def on_failure(current: Item | None) -> Verdict:
             error = guard.verdict(current)
@@ -135,14 +135,19 @@ class Delete(Write[E | None, E | None], Generic[E]):
         """Return the same deletion of a variant."""
         return self._replace(_entity=kind, _depends_on_kind=False)
 
-    def _guard(self, old: Item | None) -> Guard:
-        return Guard(self._entity, self._key, self._requirements(), old)
+    def _required_before(self) -> list[Requirement]:
+        """Return what must hold of the stored item before what belongs to it is deleted."""
+        return [*self._required_version(), *self._conditions]
+
+    def _required_version(self) -> list[Requirement]:
+        version = self._entity.version
+        if self._version is None or version is None:
+            return []
+        return [OfVersion(version.name, expressed(self._version))]
 
     def _requirements(self) -> list[Requirement]:
         """Return what must hold of the stored item."""
-        entity, guards = self._entity, list[Requirement]()
-        if self._version is not None and entity.version is not None:
-            guards.append(OfVersion(entity.version.name, expressed(self._version)))
+        entity, guards = self._entity, self._required_version()
         if self._reads and self._returns_old and self._version is None:
             guards.append(all_unchanged(entity))
         names = sorted(_sentinel_sources(entity))
