@@ -20,13 +20,14 @@ never declared, with the first delete of the parent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.links import AwaitedLink, CascadeMap, LinkMap, OnDelete
 from tablewright.mapping.variants import VariantMap, VariantsMap
@@ -34,13 +35,17 @@ from tablewright.model.bound_keys import BoundIndex, BoundKey
 from tablewright.plan.reference import Ref
 from tablewright.plan.writes.effect import forget_affected
 
+#: The class of the children, one of their keys, or the name of either.
+Child: TypeAlias = type[Any] | BoundIndex[Any, Any, Any] | BoundKey[Any, Any, Any] | str
+#: The attributes of a child that make the key of its parent.
+By: TypeAlias = Sequence[Ref[Any, Any] | str] | str
+
 _FUNCTIONS = {"delete": "cascade", "detach": "detach", "restrict": "restrict"}
 
 
 class Cascade(Struct, eq=False):
     """What belongs to an entity, declared in its body."""
 
-    #: The class of the children, one of their keys, or the name of either.
     child: Any
     by: tuple[Any, ...]
     on_delete: OnDelete
@@ -64,7 +69,7 @@ class Cascade(Struct, eq=False):
         return f"{_FUNCTIONS[self.on_delete]}({self.written})"
 
 
-def cascade(child: Any, *, by: Sequence[Ref[Any, Any] | str] | str = ()) -> Cascade:
+def cascade(child: Child, *, by: By = ()) -> Cascade:
     """Declare that items of another entity are deleted with an item of this one.
 
     `child` is their class, or their key in an index, `Issue.by_project`; in quotes if they are
@@ -74,7 +79,7 @@ def cascade(child: Any, *, by: Sequence[Ref[Any, Any] | str] | str = ()) -> Casc
     return _declared(child, by, "delete")
 
 
-def detach(child: Any, *, by: Sequence[Ref[Any, Any] | str] | str = ()) -> Cascade:
+def detach(child: Child, *, by: By = ()) -> Cascade:
     """Declare that items of another entity stay when an item of this one is deleted.
 
     The attributes that say what they belong to are removed. The parameters are those of `cascade`.
@@ -82,7 +87,7 @@ def detach(child: Any, *, by: Sequence[Ref[Any, Any] | str] | str = ()) -> Casca
     return _declared(child, by, "detach")
 
 
-def restrict(child: Any, *, by: Sequence[Ref[Any, Any] | str] | str = ()) -> Cascade:
+def restrict(child: Child, *, by: By = ()) -> Cascade:
     """Declare that an item of this entity is not deleted while items of another one belong to it.
 
     The parameters are those of `cascade`.
@@ -208,7 +213,7 @@ def linked_attributes(
     """Return the attribute of an entity for each attribute of the target's key."""
     parameters = target.primary.parameters
     names = list(dict.fromkeys(each.attribute for each in parameters))
-    derived = [each.label for each in parameters if each.notation.derive is not None]
+    derived = [each.label for each in parameters if not _shows_value(each)]
     if derived:
         raise DeclarationError(
             f"{where}: the key of {target.name} contains {derived[0]}, which is made from a value "
@@ -276,7 +281,7 @@ def _bound_parts(key: KeyMap, theirs: dict[str, str]) -> tuple[str, ...] | None:
         return None
     bound = []
     for part in key.parameters:
-        if part.attribute not in theirs or part.notation.derive is not None:
+        if part.attribute not in theirs or not _shows_value(part):
             break
         bound.append(theirs[part.attribute])
     if len(bound) < key.partition_arity or {*bound} != {*theirs.values()}:
@@ -284,6 +289,11 @@ def _bound_parts(key: KeyMap, theirs: dict[str, str]) -> tuple[str, ...] | None:
     # An item that lacks another part of the key is not in the index.
     rest = key.parameters[len(bound) :]
     return None if any(part.notation.can_be_none for part in rest) else tuple(bound)
+
+
+def _shows_value(part: KeyPart) -> bool:
+    """Whether a part of a key has another text for each value of its attribute."""
+    return part.is_exact and part.notation.derive is None
 
 
 def _check_detached(where: str, child: EntityMap, link: LinkMap) -> None:

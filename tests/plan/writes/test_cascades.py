@@ -123,7 +123,7 @@ def test_a_restricting_child_keeps_everything(db: Database) -> None:
     fill(db)
     before = types(db)
     db.run(create(Bill(name="p", number=1)))
-    with pytest.raises(ConditionFailed, match=r"a Bill belongs to it \(Project.bills\)"):
+    with pytest.raises(ConditionFailed, match=r"items of Bill belong to it \(Project.bills\)"):
         db.run(P.delete())
     db.run(Bill.primary("p", 1).delete())
     assert types(db) == before

@@ -25,11 +25,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.errors import (
-    ConditionalCheckFailedException,
-    ConditionFailed,
-    DeclarationError,
-)
+from tablewright.errors import ConditionalCheckFailedException, ConditionFailed
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.links import BEING_DELETED, CascadeMap
@@ -65,7 +61,6 @@ from tablewright.values import Item
 def delete_with_children(delete: Delete[Any], context: Context) -> Steps[Any]:
     """Delete an item with what belongs to it; return it as it was, None if it did not exist."""
     entity, key = delete._entity, delete._key
-    _require_known(entity)
     family = _Family(entity, entity.values_in_keys(key), context)
     attempt = done = 0
     required = delete._required_before()
@@ -146,8 +141,8 @@ class _Family:
                     with suppress(ConditionalCheckFailedException):  # another one deleted it
                         yield from send_one(unmark, self.context, "NONE")
                     reason = (
-                        f"a {cascade.child.name} belongs to it ({cascade.name}); delete what "
-                        "belongs to it first"
+                        f"items of {cascade.child.name} belong to it ({cascade.name}); delete "
+                        "them first"
                     )
                     key = self.entity.key_of(self.values)
                     raise rejection(ConditionFailed, self.entity, key, None, reason)
@@ -214,13 +209,6 @@ def _write_of(cascade: CascadeMap, values: Mapping[str, Any]) -> RangeWrite:
             changes.append(ref.set(None))
         return UpdateRange(query, tuple(changes), None)
     return _Children(query) if child.cascades else DeleteRange(query, None)
-
-
-def _require_known(entity: EntityMap) -> None:
-    """Raise DeclarationError if an entity has cascades to what is not declared."""
-    for awaited in entity.table.awaited_links:
-        if awaited.entity is entity:
-            raise DeclarationError(awaited.problem)
 
 
 # -- the shape ------------------------------------------------------------------------------------
