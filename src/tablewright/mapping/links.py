@@ -46,6 +46,13 @@ class LinkMap(Struct, frozen=True, eq=False):
         """The attributes of the entity that make the key of the target."""
         return frozenset(self.sources.values())
 
+    def target_arguments(self, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """Return the arguments of the key of the target; None if a value is missing."""
+        found = tuple(
+            values[self.sources[part.attribute]] for part in self.target.primary.parameters
+        )
+        return None if any(value is None for value in found) else found
+
     def target_key(self, values: Mapping[str, Any]) -> Item | None:
         """Return the key of the target; None if a value of the entity is missing."""
         found = {theirs: values[ours] for theirs, ours in self.sources.items()}

@@ -12,15 +12,21 @@
         number: Attr[int] = attr()
         primary = key("PROJECT" / name, "ISSUE" / number)
 
-The child is given as a class, or by its name if it is declared later. The two are connected when
-the second one is declared (`connect_links`). A mistake raises DeclarationError then; a name that is
-never declared, with the first delete of the parent.
+    class Task(Entity, table=Tracker):
+        task: Attr[str] = attr()
+        owner: Attr[str | None] = attr(default=None)
+        primary = key("TASK" / task, "TASK")
+        user = reference("User", by=owner)               exists when a task is written
+
+The other entity is given as a class, or by its name if it is declared later. The two are connected
+when the second one is declared (`connect_links`). A mistake raises DeclarationError then; a name
+that is never declared, when a database is opened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from msgspec import Struct
 
@@ -31,14 +37,21 @@ from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.links import AwaitedLink, CascadeMap, LinkMap, OnDelete
 from tablewright.mapping.variants import VariantMap, VariantsMap
+from tablewright.model.attribute import Attr
 from tablewright.model.bound_keys import BoundIndex, BoundKey
+from tablewright.plan.reads.include import LinkRef
 from tablewright.plan.reference import Ref
 from tablewright.plan.writes.effect import forget_affected
+
+E = TypeVar("E")
+T = TypeVar("T")
 
 #: The class of the children, one of their keys, or the name of either.
 Child: TypeAlias = type[Any] | BoundIndex[Any, Any, Any] | BoundKey[Any, Any, Any] | str
 #: The attributes of a child that make the key of its parent.
 By: TypeAlias = Sequence[Ref[Any, Any] | str] | str
+#: The same, in the body of the entity that has them.
+Own: TypeAlias = Attr[Any] | Sequence[Attr[Any]] | str
 
 _FUNCTIONS = {"delete": "cascade", "detach": "detach", "restrict": "restrict"}
 
@@ -106,6 +119,42 @@ def _declared(child: Any, by: Any, on_delete: OnDelete) -> Cascade:
     )
 
 
+class ReferenceTo(Generic[T]):
+    """What an entity refers to, declared in its body."""
+
+    def __init__(self, target: Any, by: tuple[Any, ...]) -> None:
+        self.target = target
+        self.by = by
+
+    @property
+    def target_name(self) -> str:
+        return self.target if isinstance(self.target, str) else str(self.target.__name__)
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type[E]) -> LinkRef[E, T]: ...
+
+
+@overload
+def reference(target: type[T], *, by: Own = ()) -> ReferenceTo[T]: ...
+@overload
+def reference(target: str, *, by: Own = ()) -> ReferenceTo[Any]: ...
+def reference(target: Any, *, by: Any = ()) -> ReferenceTo[Any]:
+    """Declare that an entity refers to an item of another one, which exists when it is written.
+
+    `target` is its class; in quotes if it is declared later. The attributes of this entity that
+    make the key of the target have the same names as there, or `by` lists them in the order of the
+    key.
+    """
+    names = tuple(by) if isinstance(by, tuple | list) else (by,)
+    if isinstance(target, str) or hasattr(target, "__entity__"):
+        return ReferenceTo(target, names)
+    raise DeclarationError(
+        f"reference({target!r}) takes an entity: its class, or its name in quotes if it is "
+        "declared later"
+    )
+
+
 # -- parent and child -----------------------------------------------------------------------------
 
 
@@ -122,24 +171,49 @@ class AwaitedCascade(Struct, frozen=True):
 
     @property
     def problem(self) -> str:
-        table, name = self.entity.table, self.declared.child_name
-        names = [each.name for each in table.entities]
-        return (
-            f"{self.where}: no entity of {table.owner} is named {name}; declare it with "
-            f"table={table.owner}, or import the module that does{did_you_mean(name, names)}"
-        )
+        return _undeclared(self.where, self.entity, self.declared.child_name)
+
+
+def _undeclared(where: str, entity: EntityMap, name: str) -> str:
+    """Return the message for a name that is never declared."""
+    table = entity.table
+    names = [each.name for each in table.entities]
+    return (
+        f"{where}: no entity of {table.owner} is named {name}; declare it with "
+        f"table={table.owner}, or import the module that does{did_you_mean(name, names)}"
+    )
+
+
+class AwaitedReference(Struct, frozen=True):
+    """A reference that waits for the declaration of what it refers to; `declared` is a ReferenceTo.
+
+    It is not annotated so, because for type checkers a ReferenceTo in a class is a descriptor.
+    """
+
+    name: str
+    entity: EntityMap
+    declared: Any
+
+    @property
+    def where(self) -> str:
+        return f"{self.entity.name}.{self.name}: reference({self.declared.target_name})"
+
+    @property
+    def problem(self) -> str:
+        return _undeclared(self.where, self.entity, self.declared.target_name)
 
 
 def connect_links(entity: EntityMap, members: dict[str, Any]) -> None:
     """Connect the links of a new entity, and those that wait for it; raise DeclarationError."""
     table = entity.table
-    own = [
-        AwaitedCascade(name, entity, each)
-        for name, each in members.items()
-        if isinstance(each, Cascade)
-    ]
+    own: list[AwaitedCascade | AwaitedReference] = []
+    for name, each in members.items():
+        if isinstance(each, Cascade):
+            own.append(AwaitedCascade(name, entity, each))
+        elif isinstance(each, ReferenceTo):
+            own.append(AwaitedReference(name, entity, each))
     for each in own:
-        if isinstance(entity, VariantsMap | VariantMap):
+        if isinstance(each, AwaitedCascade) and isinstance(entity, VariantsMap | VariantMap):
             raise DeclarationError(
                 f"{each.where}: {entity.name} has variants or is one; declare it in an entity "
                 "without variants"
@@ -149,13 +223,17 @@ def connect_links(entity: EntityMap, members: dict[str, Any]) -> None:
     waiting: list[AwaitedLink] = [*table.awaited_links, *own]
     table.awaited_links = []
     for position, awaited in enumerate(waiting):
-        assert isinstance(awaited, AwaitedCascade)
         try:
-            child = _declared_child(awaited, entity)
-            if child is None:
-                table.awaited_links.append(awaited)
+            if isinstance(awaited, AwaitedReference):
+                is_connected = _connect_reference(awaited, entity)
             else:
-                _connect(awaited, child)
+                assert isinstance(awaited, AwaitedCascade)
+                child = _declared_child(awaited, entity)
+                is_connected = child is not None
+                if child is not None:
+                    _connect(awaited, child)
+            if not is_connected:
+                table.awaited_links.append(awaited)
         except DeclarationError:
             table.awaited_links += waiting[position + 1 :]
             raise
@@ -182,6 +260,29 @@ def declared_entity(name: str, newest: EntityMap) -> EntityMap | None:
     table = newest.table
     bases = (each.base for each in table.entities if each.base is not None)
     return next((each for each in (newest, *table.entities, *bases) if each.name == name), None)
+
+
+def _connect_reference(awaited: AwaitedReference, newest: EntityMap) -> bool:
+    """Connect a reference with its target; return False if that is not declared yet."""
+    entity, declared = awaited.entity, awaited.declared
+    if isinstance(declared.target, str):
+        target = declared_entity(declared.target, newest)
+    else:
+        target = declared.target.__entity__
+    if target is None:
+        return False
+    if target.table is not entity.table:
+        raise DeclarationError(
+            f"{awaited.where}: {target.name} is in the table {target.table.owner}; an entity "
+            f"refers to items of its own table, {entity.table.owner}"
+        )
+    sources = linked_attributes(awaited.where, entity, target, declared.by)
+    link = LinkMap(f"{entity.name}.{awaited.name}", entity, target, sources)
+    for kind in {entity, *entity.kinds}:
+        kind.links += (link,)
+    setattr(entity.type, awaited.name, LinkRef(link))
+    forget_affected()
+    return True
 
 
 def _connect(awaited: AwaitedCascade, child: EntityMap) -> None:

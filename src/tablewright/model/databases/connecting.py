@@ -244,6 +244,8 @@ def _context(
             raise DeclarationError(
                 f"{table.__name__} has no entities; import the module that declares them"
             )
+        for awaited in compiled.awaited_links:
+            raise DeclarationError(awaited.problem)
         names[compiled] = compiled.name
     if table_name is not None:
         if len(names) > 1:

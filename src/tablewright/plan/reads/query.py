@@ -12,7 +12,7 @@ How a page is read is in `page_query.py`. `First` and `Count` reduce the pages o
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -27,6 +27,9 @@ from tablewright.plan.reads.single import Single, decode_page, item_request
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Symbol
+
+if TYPE_CHECKING:
+    from tablewright.plan.reads.include import Included, LinkRef
 
 R = TypeVar("R")
 A = TypeVar("A")
@@ -108,6 +111,12 @@ class Query(PageQuery[R], Generic[R]):
     def count(self) -> Count:
         """Return the number of results on all pages."""
         return Count(self)
+
+    def include(self, reference: LinkRef[R, F], /) -> Included[R, F]:
+        """Return each result with what it refers to, which one more request reads."""
+        from tablewright.plan.reads.include import Included  # made of queries
+
+        return Included(self, reference)
 
     @overload
     def select(self, projection: type[Row], /) -> Query[Row]: ...

@@ -70,9 +70,6 @@ class Delete(Write[E | None, E | None], Generic[E]):
         return self._replace(_reads_old=True)
 
     def _steps(self, context: Context) -> Steps[E | None]:
-        for awaited in self._entity.table.awaited_links:
-            if awaited.entity is self._entity:
-                raise DeclarationError(awaited.problem)
         if not self._entity.cascades:
             return (yield from super()._steps(context))
         from tablewright.plan.writes.cascading import delete_with_children  # made of deletes

@@ -432,7 +432,8 @@ def side_shapes(
 
 
 def link_shapes(links: Iterable[LinkMap]) -> list[Shape]:
-    """Return the checks that the targets of links exist; two links can have the same target."""
+    """Return the checks that the targets of links exist, each once."""
+    targets = {(id(each.target), *sorted(each.sources.items())): each for each in links}
     return [
         Shape(
             "ConditionCheck",
@@ -444,7 +445,7 @@ def link_shapes(links: Iterable[LinkMap]) -> list[Shape]:
             write_range=facts.UnitRange(0, facts.item_write(0).high * TRANSACTION_FACTOR),
             requirements=(facts.Exists(),),
         )
-        for link in links
+        for link in targets.values()
     ]
 
 
