@@ -16,12 +16,18 @@ import pytest
 
 from tablewright import explain
 from tablewright.plans import access_patterns
-from typing_tests import accepted, design, formats, kinds, services
+from typing_tests import accepted, design, formats, kinds, links, services
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "typing_tests"
-MISTAKES = ["mistakes.py", "format_mistakes.py", "kinds_mistakes.py", "services_mistakes.py"]
-FILES = ["design.py", "accepted.py", "formats.py", "kinds.py", "services.py", *MISTAKES]
+MISTAKES = [
+    *("mistakes.py", "format_mistakes.py", "kinds_mistakes.py", "links_mistakes.py"),
+    "services_mistakes.py",
+]
+FILES = [
+    *("design.py", "accepted.py", "formats.py", "kinds.py", "links.py", "services.py"),
+    *MISTAKES,
+]
 
 #: Where a checker finds errors: `mistakes.py:82: Settings(themes="dark")`.
 Places = set[str]
@@ -84,7 +90,7 @@ def test_every_pattern_of_the_design_is_traced() -> None:
 
 ACCEPTED = {
     name: function
-    for module in (accepted, formats, kinds, services)
+    for module in (accepted, formats, kinds, links, services)
     for name, function in vars(module).items()
     if inspect.isfunction(function)
     and function.__module__ == module.__name__
