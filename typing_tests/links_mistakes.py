@@ -19,4 +19,4 @@ letters.include(Letter.writer)  # E: an attribute is not a reference
 letters.include("author")  # E: a reference is not its name
 letters.include()  # E: a reference is missing
 Letter.author(Author(author="a"))  # E: another entity has it
-print(Letter.autor)  # E: a misspelled reference
+letters.include(Letter.autor)  # E: a misspelled reference

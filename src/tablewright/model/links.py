@@ -290,21 +290,23 @@ def _connect(awaited: AwaitedCascade, child: EntityMap) -> None:
     parent, where, on_delete = awaited.entity, awaited.where, awaited.declared.on_delete
     if (child.base or child) is parent:
         raise DeclarationError(f"{where}: an item cannot belong to one of its own entity")
-    if on_delete == "delete" and not all(kind.is_deletable for kind in child.kinds):
+    if isinstance(child, VariantsMap):
+        raise DeclarationError(
+            f"{where}: {child.name} has variants, which are found each by itself; declare it for "
+            "each of them"
+        )
+    if on_delete == "delete" and not child.is_deletable:
         raise DeclarationError(
             f"{where}: {child.name} is write-once, so it is never deleted; declare "
             f"class {child.name}(…, deletable=True), or use restrict(…)"
         )
-    for kind in child.kinds:
-        sources = linked_attributes(where, kind, parent, awaited.declared.by)
-        link = LinkMap(f"{parent.name}.{awaited.name}", kind, parent, sources)
-        key, bound = _key_of_children(awaited, kind, sources)
-        if on_delete == "detach":
-            _check_detached(where, kind, link)
-        parent.cascades += (CascadeMap(link, key, bound, on_delete),)
-        kind.links += (link,)
-    if isinstance(child, VariantsMap):
-        child.links += (LinkMap(f"{parent.name}.{awaited.name}", child, parent, sources),)
+    sources = linked_attributes(where, child, parent, awaited.declared.by)
+    link = LinkMap(f"{parent.name}.{awaited.name}", child, parent, sources)
+    key, bound = _key_of_children(awaited, child, sources)
+    if on_delete == "detach":
+        _check_detached(where, child, link)
+    parent.cascades += (CascadeMap(link, key, bound, on_delete),)
+    child.links += (link,)
     forget_affected()
 
 

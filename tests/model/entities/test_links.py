@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key
-from tablewright.errors import DeclarationError
+from tablewright.errors import ConditionFailed, DeclarationError
 from tablewright.formats import lower
 from tablewright.mapping.links import CascadeMap
 from tablewright.rules import cascade, detach, restrict
@@ -150,6 +150,44 @@ def test_a_write_once_child_is_not_deleted() -> None:
     with pytest.raises(DeclarationError, match="Child is write-once, so it is never deleted"):
         declare(child(), cascade("Child"), write_once=True)
     declare(child(), restrict("Child"), write_once=True)
+
+
+def test_a_child_with_variants_is_refused_and_each_of_them_accepted() -> None:
+    table = new_table()
+
+    class Part(Entity, table=table, variants=True):
+        name: Attr[str] = attr()
+        number: Attr[int] = attr(pad=3)
+        primary = key("WHOLE" / name, "PART" / number)
+
+    class Wheel(Part):
+        spokes: Attr[int] = attr(default=0)
+
+    class Seat(Part):
+        pass
+
+    with pytest.raises(DeclarationError, match="Part has variants, which are found each by itself"):
+
+        class All(Entity, table=table):
+            name: Attr[str] = attr()
+            primary = key("ALL" / name, "ALL")
+            parts = cascade(Part)
+
+    class Whole(Entity, table=table):
+        name: Attr[str] = attr()
+        primary = key("WHOLE" / name, "WHOLE")
+        wheels = cascade(Wheel)
+        seats = restrict(Seat)
+
+    with connect(":memory:", table) as db:
+        db.run(create(Whole(name="w")))
+        db.run(create(Wheel(name="w", number=1)))
+        db.run(create(Seat(name="w", number=2)))
+        with pytest.raises(ConditionFailed, match="items of Seat belong to it"):
+            db.run(Whole.primary("w").delete())
+        db.run(Seat.primary("w", 2).delete())
+        db.run(Whole.primary("w").delete())
+        assert db.run(Part.primary("w", 1)) is None
 
 
 @pytest.mark.parametrize("wrong", [None, 5, Hub])

@@ -250,6 +250,35 @@ def test_a_tenant_neither_refers_to_others_nor_reads_them() -> None:
         ]
 
 
+class Shop(Table, name="include_variants"): ...
+
+
+class Item(Entity, table=Shop, variants=True):
+    item: Attr[str] = attr()
+    part_of: Attr[str | None] = attr(default=None)
+    primary = key("ITEM" / item, "ITEM")
+    whole = reference("Item", by=part_of)
+
+
+class Wheel(Item):
+    spokes: Attr[int] = attr(default=0)
+
+
+class Car(Item):
+    doors: Attr[int] = attr(default=0)
+
+
+def test_variants_have_the_references_of_their_base_and_are_referred_to() -> None:
+    with connect(":memory:", Shop) as db:
+        with pytest.raises(NotFound):
+            db.run(create(Wheel(item="w", part_of="c")))
+        db.run(create(Car(item="c", doors=2)))
+        db.run(create(Wheel(item="w", part_of="c", spokes=9)))
+        car = Car(item="c", doors=2)
+        assert db.run(Wheel.primary.within("w").include(Wheel.whole))[0][1] == car
+        assert db.run(Item.primary.within("w").include(Item.whole))[0][1] == car
+
+
 # -- declarations ---------------------------------------------------------------------------------
 
 

@@ -61,14 +61,16 @@ class Included(Plan[Page[tuple[E, T | None]]], Generic[E, T]):
 
     def __init__(self, query: Query[E], reference: LinkRef[E, T]) -> None:
         link = reference._link
-        if query._columns or len(query._entities()) > 1 or link.entity not in query._entity.kinds:
+        entity = query._entity
+        is_own = link.entity in (entity, entity.base)
+        if query._columns or len(query._entities()) > 1 or not is_own:
             raise DeclarationError(
                 f"include() takes a reference of what the query returns, whole "
-                f"{query._entity.name} items, not {reference!r}"
+                f"{entity.name} items, not {reference!r}"
             )
         self._query = query
         self._link = link
-        self._entity = query._entity
+        self._entity = entity
 
     def page_size(self, size: int) -> Self:
         """Limit the number of results on a page."""
