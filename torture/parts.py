@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torture import (
     big,
+    cascades,
     expressions,
     fuzz,
     histories,
@@ -37,6 +38,7 @@ PARTS: dict[str, Part] = {
         fuzz,
         expressions,
         tenants,
+        cascades,
         migrations,
         migration_kills,
         load,

@@ -7,7 +7,7 @@ from tablewright.presentation.erd import erd, mermaid
 from tablewright.publish.document import document
 from tablewright.rules import cascade, reference
 from tablewright.verify import Design
-from tests.plan.writes.tracker import Tracker
+from torture.cascades import Tracker
 
 
 class Blog(Table, name="blog"): ...

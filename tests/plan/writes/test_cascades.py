@@ -29,7 +29,6 @@ from tablewright.errors import (
     NotFound,
 )
 from tests.costs import run_within_range
-from tests.plan.writes.tracker import Bill, Comment, Issue, Note, Project, Tracker
 from tests.prepared import Prepare, with_tables
 from tests.transports import (
     InterferingTransport,
@@ -37,6 +36,7 @@ from tests.transports import (
     InterruptedTransport,
     record_requests,
 )
+from torture.cascades import Bill, Comment, Issue, Note, Project, Tracker
 
 P = Project.primary("p")
 

@@ -29,7 +29,7 @@ from tablewright.studio.writes.applying import apply
 from tablewright.studio.writes.preview import preview
 from tablewright.verify import Design
 from tests.design_changes.loading import describe
-from tests.plan.writes.tracker import Comment, Issue, Note, Project, Tracker
+from torture.cascades import Comment, Issue, Note, Project, Tracker
 
 
 @access_pattern(role="writes")
