@@ -46,7 +46,7 @@ PRINTING = {
 #: The commands that print a line or two, or that run until they are stopped.
 QUIET = {
     *("backfill", "backup", "compact", "copy", "create-table", "create-tables"),
-    *("delete", "load", "lock", "new", "put", "repair", "restore", "seed", "shell"),
+    *("delete", "load", "lock", "new", "put", "repair", "restore", "seed", "shell", "update"),
 }
 
 

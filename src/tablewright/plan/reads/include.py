@@ -118,3 +118,7 @@ class Included(Plan[Page[tuple[E, T | None]]], Generic[E, T]):
             ),
         )
         return in_turn(query._shape(), batch)
+
+
+#: The plans whose result is a page, with cursors for `after` and `before`.
+PAGED = (Query, Included)
