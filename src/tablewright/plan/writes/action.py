@@ -22,7 +22,6 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import (
     AlreadyExists,
     ConditionalCheckFailedException,
-    NotFound,
     TransactionCanceledException,
     UniqueViolation,
     WriteRejected,
@@ -30,7 +29,6 @@ from tablewright.errors import (
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.links import BEING_DELETED, LinkMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
@@ -41,6 +39,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_values,
 )
+from tablewright.plan.writes.linking import merge_links, required_target
 from tablewright.values import Item
 
 #: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
@@ -140,33 +139,10 @@ def side_actions(effect: WriteEffect) -> list[Action]:
             actions.append(_sentinel_action(effect, side.declared, side.old, side.new))
         elif side.new is not None:
             actions.append(_add_event(effect.entity, side.declared.event, side.new))
-    return [*actions, *(_require_target(link, key) for link, key in effect.links)]
-
-
-def _require_target(link: LinkMap, key: Item) -> Action:
-    """Return the check that the target of a link exists."""
-    target = link.target
-
-    def on_failure(item: Item | None) -> Verdict:
-        if item is not None:
-            return _being_deleted(target, key, item)
-        reason = (
-            f"it does not exist, and {link.name} needs it; create the {target.name} first, or in "
-            "the same transaction"
-        )
-        return rejection(NotFound, target, key, None, reason)
-
-    expressions = WriteExpressions()
-    expressions.require_exists(target.table)
-    if target.cascades:
-        expressions.require_unchanged({BEING_DELETED: None})
-    body = expressions.add_to({"Key": key})
-    return Action("ConditionCheck", target.table, body, on_failure, is_link=True)
-
-
-def _being_deleted(target: EntityMap, key: Item, item: Item | None) -> WriteRejected:
-    reason = "it is being deleted, with what belongs to it"
-    return rejection(NotFound, target, key, item, reason)
+    for link, key in effect.links:
+        check = required_target(link, key)
+        actions.append(Action("ConditionCheck", link.target.table, *check, is_link=True))
+    return actions
 
 
 def _sentinel_action(
@@ -303,40 +279,6 @@ def _body(action: Action, context: Context) -> dict[str, Any]:
     if "ConditionExpression" in body:
         body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     return body
-
-
-def merge_links(actions: list[Action]) -> list[Action]:
-    """Leave out checks of items that another action writes or checks: these exist afterwards."""
-    if not any(action.is_link for action in actions):
-        return actions
-    # A link to what the same transaction deletes is left, and refused.
-    seen = {each.identity: each for each in actions if not each.is_link and each.kind != "Delete"}
-    kept = []
-    for action in actions:
-        if action.is_link:
-            other = seen.setdefault(action.identity, action)
-            if other is not action:
-                _require_not_deleted(other, action)
-                continue
-        kept.append(action)
-    return kept
-
-
-def _require_not_deleted(action: Action, link: Action) -> None:
-    """Let an action require what the check of a link requires: that its item is not deleted."""
-    name = "#beingDeleted"
-    names = action.body.get("ExpressionAttributeNames", {})
-    if action.is_link or action.kind == "Put" or name in names:
-        return
-    if BEING_DELETED not in link.body.get("ExpressionAttributeNames", {}).values():
-        return
-    own, on_failure = action.body.get("ConditionExpression"), action.on_failure
-    condition = f"attribute_not_exists({name})"
-    action.body["ConditionExpression"] = f"({own}) AND {condition}" if own else condition
-    action.body["ExpressionAttributeNames"] = {**names, name: BEING_DELETED}
-    action.on_failure = lambda item: (
-        link.on_failure(item) if item and BEING_DELETED in item else on_failure(item)
-    )
 
 
 def merge_sentinels(actions: list[Action]) -> list[Action]:

@@ -37,7 +37,6 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.links import CascadeMap
 from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan import facts
 from tablewright.plan.change import Change
@@ -68,6 +67,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
+from tablewright.plan.writes.linking import refuse_stranded, without_link_to
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -116,12 +116,7 @@ class Move(Update[E, E], Generic[E]):
 
     def _check(self) -> None:
         super()._check()
-        for cascade in stranded(self._entity):
-            raise DeclarationError(
-                f"{self._entity.name}: an update cannot change its key, because each "
-                f"{cascade.child.name} ({cascade.name}) would stay with the old one; create "
-                "another, change what belongs to it, and delete this one"
-            )
+        refuse_stranded(self._entity, {each.entity for each in followers(self._entity)})
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
@@ -137,7 +132,7 @@ class Move(Update[E, E], Generic[E]):
         own = _move_actions(effect, guard, guard.verdict)
         rows = yield from read_rows_below(entity, self._key, followers(entity), context)
         effects = [_row_effect(member, row, values, audit) for member, row in rows]
-        moves = [_without_link_to(key, _move_row(row)) for row in effects]
+        moves = [without_link_to(key, _move_row(row)) for row in effects]
         if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
@@ -303,11 +298,6 @@ def _move_row(effect: WriteEffect) -> list[Action]:
     return _move_actions(effect, guard, always_retry)
 
 
-def _without_link_to(key: Item, actions: list[Action]) -> list[Action]:
-    """Leave out the check of an item that moves to this key after the rows below it."""
-    return [action for action in actions if not (action.is_link and action.key == key)]
-
-
 def _move_actions(
     effect: WriteEffect, guard: Guard, on_change: Callable[[Item | None], Verdict]
 ) -> list[Action]:
@@ -406,15 +396,6 @@ def followers(entity: EntityMap) -> list[Follower]:
             if follows is not None:
                 found.append(Follower(other, follows))
     return found
-
-
-def stranded(entity: EntityMap) -> Iterator[CascadeMap]:
-    """Yield the cascades to what does not move with an item of the entity."""
-    moving = {each.entity for each in followers(entity)}
-    for moved in (entity, *moving):
-        for cascade in moved.cascades:
-            if cascade.child not in moving:
-                yield cascade
 
 
 def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:

@@ -34,6 +34,7 @@ from tablewright.plan.writes.guard import (
     put_if_absent,
     rejection,
 )
+from tablewright.plan.writes.linking import link_shapes
 from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -42,7 +43,6 @@ from tablewright.plan.writes.write import (
     Write,
     composed,
     entity_of,
-    link_shapes,
     refuse_write_once,
     side_shapes,
     write_shape,

@@ -44,13 +44,13 @@ from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import Audit, affected_by_all, write_effect
 from tablewright.plan.writes.guard import Guard, refuse_base
+from tablewright.plan.writes.linking import link_shapes
 from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
     composed,
     entity_of,
-    link_shapes,
     side_shapes,
     write_shape,
 )

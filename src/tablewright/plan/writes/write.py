@@ -62,6 +62,7 @@ from tablewright.plan.writes.action import (
 )
 from tablewright.plan.writes.effect import Audit
 from tablewright.plan.writes.guard import key_text, rejection
+from tablewright.plan.writes.linking import link_shapes
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -429,24 +430,6 @@ def side_shapes(
             )
             shapes.append(shape)
     return shapes
-
-
-def link_shapes(links: Iterable[LinkMap]) -> list[Shape]:
-    """Return the checks that the targets of links exist, each once."""
-    targets = {(id(each.target), *sorted(each.sources.items())): each for each in links}
-    return [
-        Shape(
-            "ConditionCheck",
-            (link.target.table,),
-            (link.target,),
-            keys=(link.target.primary.symbolic(),),
-            extent=facts.Actions(1),
-            write_units=TRANSACTION_FACTOR,
-            write_range=facts.UnitRange(0, facts.item_write(0).high * TRANSACTION_FACTOR),
-            requirements=(facts.Exists(),),
-        )
-        for link in targets.values()
-    ]
 
 
 def changed_sides(
