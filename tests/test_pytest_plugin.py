@@ -14,8 +14,7 @@ import pytest
 from tablewright import Attr, attr, create, migrations, put
 from tablewright.designs.commerce import Commerce, CustomerProfile
 from tablewright.errors import DesignMismatch, TableNotFound
-from tablewright.pytest_plugin import MakeAsyncDatabase, MakeDatabase
-from tablewright.testing import EndpointURL
+from tablewright.testing import EndpointURL, MakeAsyncDatabase, MakeDatabase
 from tests.engine.database import table_request
 from tests.new_table import new_table
 from tests.things import NamedEntity

@@ -16,15 +16,18 @@ import pytest
 
 from tablewright import explain
 from tablewright.plans import access_patterns
-from typing_tests import accepted, design, formats, kinds, rules, services
+from typing_tests import accepted, design, formats, kinds, links, rules, services
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "typing_tests"
 MISTAKES = [
     *("mistakes.py", "format_mistakes.py", "kinds_mistakes.py", "rules_mistakes.py"),
-    "services_mistakes.py",
+    *("links_mistakes.py", "services_mistakes.py"),
 ]
-FILES = ["design.py", "accepted.py", "formats.py", "kinds.py", "rules.py", "services.py", *MISTAKES]
+FILES = [
+    *("design.py", "accepted.py", "formats.py", "kinds.py", "links.py", "rules.py", "services.py"),
+    *MISTAKES,
+]
 
 #: Where a checker finds errors: `mistakes.py:82: Settings(themes="dark")`.
 Places = set[str]
@@ -87,7 +90,7 @@ def test_every_pattern_of_the_design_is_traced() -> None:
 
 ACCEPTED = {
     name: function
-    for module in (accepted, formats, kinds, rules, services)
+    for module in (accepted, formats, kinds, links, rules, services)
     for name, function in vars(module).items()
     if inspect.isfunction(function)
     and function.__module__ == module.__name__

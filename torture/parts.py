@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torture import (
     big,
+    cascades,
     counter_kills,
     counters,
     expressions,
@@ -41,6 +42,7 @@ PARTS: dict[str, Part] = {
         tenants,
         counters,
         counter_kills,
+        cascades,
         migrations,
         migration_kills,
         load,

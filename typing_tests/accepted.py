@@ -311,6 +311,7 @@ def a_query_is_refined_and_keeps_its_type() -> None:
     assert_type(tickets.asc(), Range[Ticket, int])
     assert_type(tickets.page_size(3), Range[Ticket, int])
     assert_type(tickets.after(None), Range[Ticket, int])
+    assert_type(tickets.before(None), Range[Ticket, int])
     assert_type(tickets.consistent(), Range[Ticket, int])
     assert_type(tickets.filter(Ticket.urgent == True), Range[Ticket, int])  # noqa: E712
     assert_type(tickets.gte(3).desc().page_size(3), Query[Ticket])
@@ -542,6 +543,7 @@ def a_member_of_an_aggregate_is_a_page_of_projections() -> None:
         assert found.files == [FileName(file_id=FILE)]
     first = Comment.primary.within("o").eq(1).first()
     assert_type(FilePage.of(first).page_size(2).after(None), LoadFound[FilePage])
+    assert_type(FilePage.of(first).page_size(2).before(None), LoadFound[FilePage])
 
 
 def one_plan_follows_from_another() -> None:
@@ -657,11 +659,12 @@ def a_database_gives_what_the_plan_is_for() -> None:
 
 
 def a_page_is_a_sequence_with_a_cursor() -> None:
-    with connect(":memory:", Desk) as db:
+    with connect(":memory:", Desk, timeout=5, max_attempts=3) as db:
         db.run(create(some_ticket(1)))
         db.run(create(some_ticket(2)))
         page = db.run(Ticket.primary.within("o").page_size(1))
         assert_type(page.next_cursor, str | None)
+        assert_type(page.previous_cursor, str | None)
         assert_type(page[0], Ticket)
         assert_type(page[0:], list[Ticket])
         assert_type(len(page), int)

@@ -169,6 +169,7 @@ tickets.update(Ticket.title.set("x"))  # E: a range is not one item
 tickets.delete()  # E: a range is not one item
 tickets.page_size("3")  # E: a limit is a number
 tickets.after(3)  # E: a cursor is a str
+tickets.before(3)  # E: a cursor is a str
 tickets.first().page_size(3)  # E: the first is one item
 
 # -- what is selected, filtered and expected
@@ -300,6 +301,8 @@ db.run(tickets.first().or_raise()).titel.lower()  # E: no such attribute
 connect(":memory:", Ticket)  # E: an entity is not a table
 connect(":memory:", Desk, durable=True)  # E: no such option
 connect(":memory:", Desk, cursor_secret=7)  # E: a secret is text or bytes
+connect(":memory:", Desk, timeout="5")  # E: seconds are a number
+db.run(Ticket.primary("o", 1), max_attempts="3")  # E: attempts are an int
 Tenancy("org_id", write="ORG#{org_id}")  # E: shards are a tuple
 Tenancy("org_id", write=("ORG#{org_id}",), shared="PLANS")  # E: shared partitions are a tuple
 Tenancy("org_id", write=("ORG#{org_id}",), prefix=True)  # E: no such option

@@ -22,6 +22,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get, GetByUnique
+from tablewright.plan.reads.include import Included
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.paged_load import LoadFound
 from tablewright.plan.reads.query import Count, First, Query
@@ -61,6 +62,7 @@ __all__ = [
     "First",
     "Get",
     "GetByUnique",
+    "Included",
     "Load",
     "LoadFound",
     "OptionalRead",

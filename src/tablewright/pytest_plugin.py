@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -30,25 +30,7 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.model.databases.database import AsyncDatabase, Database
     from tablewright.model.table import Table
-    from tablewright.testing import EndpointURL
-
-
-class MakeDatabase(Protocol):
-    """`tablewright_db(Commerce)` returns a database with empty tables; options as for `connect`.
-
-    With `beside`, it opens the tables of another database, for example with the next version of
-    their design.
-    """
-
-    def __call__(
-        self, *tables: type[Table], beside: Database | None = None, **options: Any
-    ) -> Database: ...
-
-
-class MakeAsyncDatabase(Protocol):
-    """`await tablewright_async_db(Commerce)` returns a database; options as `connect_async`."""
-
-    async def __call__(self, *tables: type[Table], **options: Any) -> AsyncDatabase: ...
+    from tablewright.testing import EndpointURL, MakeAsyncDatabase, MakeDatabase
 
 
 _VALIDATION = "tablewright_validation"

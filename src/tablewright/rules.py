@@ -1,6 +1,6 @@
 """Rules: what every write keeps true.
 
-    from tablewright.rules import any_state, count_of, sum_of
+    from tablewright.rules import any_state, cascade, count_of, reference, sum_of
 
     status: Attr[Status] = attr(
         default=Status.NEW,
@@ -8,6 +8,8 @@
     )
     lines: Attr[int] = count_of("Line")
     total: Attr[Decimal] = sum_of("Line.price")
+    issues = cascade("Issue")
+    owner = reference("User", by=owner_id)
 
 A rule is declared once, with the attribute that it is about. The request of each write contains
 what the rule needs, as a condition or as further actions, and `explain` shows it.
@@ -18,6 +20,7 @@ This module defines nothing; it has the names that declarations of rules need.
 from __future__ import annotations
 
 from tablewright.mapping.transitions import any_state
-from tablewright.model.counters import count_of, sum_of
+from tablewright.model.rules.counters import count_of, sum_of
+from tablewright.model.rules.links import cascade, detach, reference, restrict
 
-__all__ = ["any_state", "count_of", "sum_of"]
+__all__ = ["any_state", "cascade", "count_of", "detach", "reference", "restrict", "sum_of"]

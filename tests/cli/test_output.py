@@ -47,6 +47,7 @@ PRINTING = {
 QUIET = {
     *("backfill", "backup", "compact", "copy", "create-table", "create-tables"),
     *("delete", "load", "lock", "new", "put", "reconcile", "repair", "restore", "seed", "shell"),
+    "update",
 }
 
 

@@ -267,3 +267,14 @@ def test_a_design_with_another_key_is_refused(file: Path) -> None:
         "tablewright: things has the key id, at, and commerce_single_table of the "
         "design has PK, SK; choose another design or table\n"
     )
+
+
+def test_a_count_is_of_all_items_unless_it_has_a_limit(target: str) -> None:
+    done = run("scan", target, "shop", "--count")
+    assert (done.returncode, done.stdout) == (0, "5\n")
+    assert done.stderr.startswith("5 items read, ")
+    assert run("scan", target, "shop", "--count", "--filter", "total = 40").stdout == "1\n"
+    assert run("query", target, "shop", "PK=C#1", "--count").stdout.strip().isdigit()
+    done = run("scan", target, "shop", "--count", "--limit", "2")
+    assert done.stdout == "2\n"
+    assert "There are more: stopped after 2 items" in done.stderr

@@ -280,6 +280,7 @@ def test_the_commands_of_the_shell(file: Path) -> None:
         "shop\nshop: pk S, sk S\n  by-status (global, ALL): status S\nScan on shop\n",
     )
     assert ".tables" in script(file, ".help")[1]
+    assert script(file, "help") == script(file, "HELP;") == script(file, ".help")
     assert script(file, "exit\nnever read") == (0, "", "")
 
 

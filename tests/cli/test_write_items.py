@@ -1,4 +1,4 @@
-"""`tablewright put` and `delete`, as a user runs them."""
+"""`tablewright put`, `update` and `delete`, as a user runs them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
+from tablewright.cli.items.writes import put_request, send_puts
+from tablewright.cli.sessions import open_session
+from tablewright.errors import ConditionalCheckFailedException
 from tests.cli.terminal import answer_at_terminal, run_at_terminal
 from tests.commands import mistake, run
 from tests.engine.database import item
@@ -116,3 +119,69 @@ def test_items_that_were_put_before_a_failure_are_counted(file: Path) -> None:
     counted, error = done.stderr.splitlines()
     assert counted == "1 of 2 items were put before this failed"
     assert error.startswith("tablewright: ValidationException: Item size has exceeded")
+
+
+def test_many_items_are_put_with_few_requests(target: str, tmp_path: Path) -> None:
+    source = tmp_path / "items.jsonl"
+    lines = [json.dumps({"PK": "many", "SK": f"{number:04}"}) for number in range(230)]
+    source.write_text("\n".join(lines))
+    assert run("put", target, "shop", source).stderr == "shop: 230 created, 0 replaced\n"
+    assert run("query", target, "shop", "PK=many", "--count").stdout == "230\n"
+    source.write_text("\n".join([*lines, json.dumps({"PK": "many", "SK": "new"})]))
+    assert "230 items exist and will be replaced" in mistake("put", target, "shop", source)
+    done = run("put", target, "shop", source, "--yes")
+    assert done.stderr == "shop: 1 created, 230 replaced\n"
+
+
+def test_an_item_that_appears_meanwhile_is_not_replaced(target: str) -> None:
+    with open_session(target) as session:
+        key = session.describe("shop").keys
+        puts = [
+            put_request("shop", item(PK="C#1", SK=name), key, is_new=True)
+            for name in ("O#1", "O#0")
+        ]
+        with pytest.raises(ConditionalCheckFailedException):
+            list(send_puts(session, puts))
+    assert "total" in str(stored(target, "shop", "PK=C#1", "SK=O#1"))
+
+
+def test_update_changes_attributes(target: str) -> None:
+    key = "shop", "PK=C#2", "SK=O#1"
+    run("put", target, "shop", PLAIN)
+    changes = ["--set", "total=3", "--increment", "n=2.5", "--remove", "tags", "--set", "by.n=x"]
+    done = run("update", target, *key, *changes, "--yes")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("shop: 1 changed: ")
+    assert stored(target, *key) == {
+        **item(PK="C#2", SK="O#1", total=3),
+        "n": {"N": "2.5"},
+        "by": {"M": {"n": {"S": "x"}}},
+    }
+
+
+def test_update_shows_the_item_and_asks(file: Path) -> None:
+    words = "update", file, "shop", "PK=C#1", "SK=O#1", "--set", "total=11"
+    assert "PK=C#1 SK=O#1 will be changed; add --yes" in mistake(*words)
+    done = answer_at_terminal(*words, typed="y\n")
+    assert "total   10\n" in done.plain
+    assert "PK=C#1 SK=O#1 will be changed. Continue? [y/N]:" in done.plain
+    assert "11" in str(stored(file, "shop", "PK=C#1", "SK=O#1"))
+
+
+def test_update_never_creates_an_item(target: str) -> None:
+    done = run("update", target, "shop", "PK=C#1", "SK=none", "--set", "a=1", "--yes")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert stored(target, "shop", "PK=C#1", "SK=none") is None
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ([], "nothing to change; add --set, --increment or --remove"),
+        (["--set", "total"], "--set 'total': write NAME=VALUE, such as 'total=30'"),
+        (["--increment", "total=many"], "the value must be a number"),
+        (["--set", "PK=other"], "Cannot update attribute PK. This attribute is part of the key"),
+    ],
+)
+def test_what_is_no_change_is_refused(file: Path, change: list[str], told: str) -> None:
+    assert told in mistake("update", file, "shop", "PK=C#1", "SK=O#1", *change, "--yes")

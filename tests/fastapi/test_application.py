@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 from fastapi import FastAPI, Header
 
-from tablewright import Engine, explain
+from tablewright import Engine, connect, create, explain
 from tablewright.designs.catalog import load
 from tablewright.errors import DeclarationError
 from tablewright.fastapi import add_exception_handlers, create_app, lifespan, pattern_router
@@ -17,6 +17,7 @@ from tablewright.plans import access_patterns
 from tests.fastapi import shelf
 from tests.fastapi.desk import TestClient
 from tests.fastapi.shelf import Shelf
+from tests.plan.reads import test_include as include
 
 BOOK = "/libraries/L1/books/1"
 
@@ -309,3 +310,19 @@ def test_headers_are_texts(app: FastAPI) -> None:
     operation: dict[str, Any] = app.openapi()["paths"]["/libraries/{library}/books/{isbn}"]["patch"]
     (header,) = (each for each in operation["parameters"] if each["in"] == "header")
     assert header["schema"]["type"] == "string"
+
+
+def test_a_page_with_what_it_refers_to_has_a_next_one(engine: Engine) -> None:
+    database = connect(engine, include.Blog)
+    database.run(create(include.User(user="a", name="A")))
+    for number in range(3):
+        database.run(create(include.Post(blog="x", number=number, author_id="a")))
+    app = create_app(engine, include.Blog, patterns=[include.posts_with_authors])
+    with TestClient(app) as client:
+        path, seen = "/blogs/x/posts-with-authors?limit=2", []
+        while path:
+            response = client.get(path)
+            assert response.status_code == 200
+            seen += [(post["number"], user["name"]) for post, user in response.json()["items"]]
+            path = response.headers.get("link", "").partition(">")[0].removeprefix("<")
+    assert seen == [(0, "A"), (1, "A"), (2, "A")]

@@ -37,7 +37,18 @@ def add_serve() -> None:
 
 for name in (
     *("check_design", "costs", "credentials", "deploy", "evolution", "files", "first_design"),
-    *("help", "items", "patterns", "publish", "services", "sql", "studio", "tables", "transfer"),
+    *(
+        "help",
+        "items",
+        "items.writes",
+        "patterns",
+        "publish",
+        "services",
+        "sql",
+        "studio",
+        "tables",
+        "transfer",
+    ),
 ):
     import_module(f"tablewright.cli.{name}")
 add_serve()

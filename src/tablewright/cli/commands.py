@@ -39,8 +39,8 @@ GROUPS = {
     "Deploy a design": ("publish", "create-tables", "seed", "backfill", "reconcile"),
     "Change a design": ("lock", "diff", "migrate"),
     "Read and write items": (
-        *("tables", "describe", "create-table", "get", "query", "scan", "put", "delete"),
-        *("sql", "shell"),
+        *("tables", "describe", "create-table", "get", "query", "scan", "put", "update"),
+        *("delete", "sql", "shell"),
     ),
     "Move data": ("copy", "dump", "load"),
     "Keep database files": ("check-file", "backup", "restore", "compact", "repair"),

@@ -253,6 +253,50 @@ def _check_operand(text: str, operand: str) -> None:
         )
 
 
+_CHANGE = re.compile(r"\s*(?P<name>[^\s=]+)\s*=(?P<value>.*)", re.DOTALL).fullmatch
+
+
+def read_changes(
+    sets: Sequence[str], increments: Sequence[str], removes: Sequence[str]
+) -> dict[str, Any]:
+    """Return the members of an UpdateItem request that change attributes."""
+    if not (sets or increments or removes):
+        raise InvalidValue("nothing to change; add --set, --increment or --remove")
+    names: dict[str, str] = {}
+    values: dict[str, Value] = {}
+    clauses = []
+
+    def path(name: str) -> str:
+        parts = {f"#u{len(names) + n}": part for n, part in enumerate(name.split("."))}
+        names.update(parts)
+        return ".".join(parts)
+
+    for option, texts in (("--set", sets), ("--increment", increments)):
+        terms = []
+        for text in texts:
+            found = _CHANGE(text)
+            if found is None:
+                raise InvalidValue(f"{option} {text!r}: write NAME=VALUE, such as 'total=30'")
+            place, mark = path(found["name"]), f":u{len(values)}"
+            values[mark] = value = read_literal(found["value"].strip())
+            if option == "--set":
+                terms.append(f"{place} = {mark}")
+            elif "N" not in value:
+                raise InvalidValue(f"{option} {text!r}: the value must be a number")
+            else:
+                values[":zero"] = {"N": "0"}
+                terms.append(f"{place} = if_not_exists({place}, :zero) + {mark}")
+        clauses += terms
+    expression = "SET " + ", ".join(clauses) if clauses else ""
+    if removes:
+        expression += " REMOVE " + ", ".join(path(name.strip()) for name in removes)
+    members: dict[str, Any] = {
+        "UpdateExpression": expression.strip(),
+        "ExpressionAttributeNames": names,
+    }
+    return members | ({"ExpressionAttributeValues": values} if values else {})
+
+
 def read_literal(text: str) -> Value:
     """Read a literal of PartiQL; any other text is a string.
 

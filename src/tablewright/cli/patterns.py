@@ -27,7 +27,7 @@ from tablewright.cli.grammar import (
     load_design,
     option,
 )
-from tablewright.cli.items import confirm
+from tablewright.cli.items.writes import confirm
 from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean

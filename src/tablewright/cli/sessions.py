@@ -44,6 +44,13 @@ class TableSession:
         #: What DescribeTable returned of each table.
         self._described: dict[str, dict[str, Any]] = {}
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the target is an engine in this process."""
+        from tablewright.transfer.rows import is_engine
+
+        return is_engine(self._transport)
+
     def list_tables(self) -> list[str]:
         from tablewright.transfer.endpoints import list_tables
 

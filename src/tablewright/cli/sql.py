@@ -41,7 +41,7 @@ SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
 .tables                  list the tables
 .schema TABLE            show the keys and indexes of a table
 .explain STATEMENT       show what a statement would do
-.help                    show this text
+.help                    show this text; help does, too
 .quit                    end; exit and Ctrl-D do, too
 """
 MAX_HISTORY = 1000
@@ -166,6 +166,9 @@ class Shell:
             return
         if not self.is_continued and line.strip("; ").lower() in ("exit", "quit"):
             raise EOFError
+        if not self.is_continued and line.strip("; ").lower() in ("help", "?"):
+            self._help("")
+            return
         statements, self.input = split_statements(f"{self.input}{line}\n")
         for statement in statements:
             self._run(statement)

@@ -184,7 +184,7 @@ def run_transfer(
     start: Callable[..., Iterator[Event]], *, overwrite: bool, **settings: Any
 ) -> list[TableComparison]:
     """Run a transfer; if the target has items, ask before any is replaced."""
-    from tablewright.cli.items import confirm
+    from tablewright.cli.items.writes import confirm
     from tablewright.transfer import TargetHasItems
 
     try:

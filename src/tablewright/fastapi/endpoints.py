@@ -42,6 +42,7 @@ from tablewright.model.http_operation import HttpOperation
 from tablewright.model.route import Route
 from tablewright.plan.inspection import conditions_of, create_only, entity_of, writes_of
 from tablewright.plan.plan import Plan
+from tablewright.plan.reads.include import PAGED
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query as QueryPlan
 from tablewright.plan.reads.single import Then
@@ -94,7 +95,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
     pattern, plan, tenant = exposed.pattern, exposed.pattern.plan, exposed.tenant
     call, status = _caller(pattern), exposed.status
-    is_write, is_page = pattern.shape.is_write, isinstance(plan, QueryPlan)
+    is_write, is_page = pattern.shape.is_write, isinstance(plan, PAGED)
     is_tagged = is_tagged_by_content(exposed.operation)
     dump = pydantic.TypeAdapter(exposed.operation.result).dump_json
     recorder = None
@@ -257,7 +258,7 @@ def can_be_create_only(plan: Plan[Any]) -> bool:
 def is_tagged_read(operation: HttpOperation) -> bool:
     """Return whether its response has an ETag: a page has none, for its cursor is always new."""
     pattern = operation.pattern
-    return not pattern.shape.is_write and not isinstance(pattern.plan, QueryPlan)
+    return not pattern.shape.is_write and not isinstance(pattern.plan, PAGED)
 
 
 def is_tagged_by_content(operation: HttpOperation) -> bool:

@@ -25,6 +25,7 @@ from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.key_parts import natural_part
 from tablewright.mapping.key_writer import KeyWriter, make_key_writer
 from tablewright.mapping.keys import KeyMap, group_by_index, places_of
+from tablewright.mapping.links import CascadeMap, LinkMap
 from tablewright.mapping.reader import Reader, item_type, make_reader
 from tablewright.mapping.stored_key import StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural
@@ -81,6 +82,9 @@ class EntityMap:
         )
         #: Those that may only change to some values.
         self.stateful = tuple(each for each in attributes.values() if each.transitions is not None)
+        #: What an item belongs to or refers to, and what belongs to it; see `links.py`.
+        self.links: tuple[LinkMap, ...] = ()
+        self.cascades: tuple[CascadeMap, ...] = ()
         #: The keys in indexes, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
         roles = {attribute.role: attribute for attribute in attributes.values()}

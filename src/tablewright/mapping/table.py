@@ -32,6 +32,7 @@ from tablewright.mapping.key_condition import after
 from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import NOTHING, Language, intersects, literal, sequence
+from tablewright.mapping.links import AwaitedLink
 from tablewright.mapping.table_settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
@@ -64,6 +65,8 @@ class TableMap:
         self.has_encrypted = False
         #: The counters that count entities which are not declared yet.
         self.awaited_counters: list[AwaitedCounter] = []
+        #: The links of entities to others that are not declared yet.
+        self.awaited_links: list[AwaitedLink] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
         #: The type of every key attribute that the entities declared so far have.

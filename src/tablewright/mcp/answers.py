@@ -19,8 +19,9 @@ import pydantic
 from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.model.pattern import plan_of
+from tablewright.plan.reads.include import PAGED
 from tablewright.plan.request_events import RequestEvent
-from tablewright.plans import AccessPattern, Page, Plan, Query
+from tablewright.plans import AccessPattern, Page, Plan
 from tablewright.presentation.results import as_json
 
 #: The most items of an answer, and the default.
@@ -78,7 +79,7 @@ def answer(
     """
     events.clear()
     chosen: Any = plan
-    if isinstance(plan, Query):
+    if isinstance(plan, PAGED):
         chosen = plan.page_size(min(limit, MAX_ITEMS)).after(cursor)
     elif cursor is not None:
         raise InvalidValue(f"{pattern.name} has no pages, so it takes no cursor")

@@ -189,6 +189,7 @@ def _refuse_root_options(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
         "limit()": root._total is not None,
         "filter()": root._filter is not None,
         "after()": root._cursor is not None,
+        "before()": root._before is not None,
         "select()": bool(root._columns),
     }
     for what, given in options.items():

@@ -19,9 +19,10 @@ from tablewright.errors import DeclarationError
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference
 from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
+from tablewright.model.rules.links import Cascade, ReferenceTo
 
 #: What a class declares besides attributes.
-MEMBERS = (PrimaryKey, IndexPlace, Unique, History)
+MEMBERS = (PrimaryKey, IndexPlace, Unique, History, Cascade, ReferenceTo)
 
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 

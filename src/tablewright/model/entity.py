@@ -34,9 +34,10 @@ from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, 
 from tablewright.model.body import MEMBERS, attributes_of
 from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
-from tablewright.model.counters import connect_counters, count_of, sum_of
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
+from tablewright.model.rules.counters import connect_counters, count_of, sum_of
+from tablewright.model.rules.links import connect_links
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model
 from tablewright.model.where import find
@@ -128,6 +129,7 @@ class Entity:
         cls.__declaration__ = declared
         _finish(cls, entity, declared)
         connect_counters(entity, declared.attributes)
+        connect_links(entity, declared.members)
 
     if not TYPE_CHECKING:  # the checkers make the signature from the attributes
 

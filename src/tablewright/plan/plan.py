@@ -32,6 +32,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.query_requests import QueryRequest
 from tablewright.plan.request_events import Observer, RequestTimer, add_capacity
 from tablewright.plan.shape import Shape
+from tablewright.transport.call_limits import CallLimits
 from tablewright.transport.transport import Request, Response, RetriesExhausted, Wait
 
 T_co = TypeVar("T_co", covariant=True)
@@ -133,6 +134,8 @@ class Context(Struct, frozen=True):
     unready: dict[TableMap, Unready] | None = None
     #: Sees every request; shared by all databases of a connection.
     watch: Watch | None = None
+    #: The limits of calls; in a call, those of this call.
+    limits: CallLimits | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def check(self, request: AnyRequest) -> AnyRequest:
@@ -283,7 +286,10 @@ def _unwatched(context: Context) -> Context:
 def _perform(
     step: AnyRequest | Wait | Together[Any], context: Context, send: Send, whole: Plan[Any]
 ) -> bytes:
+    limits = context.limits
     if type(step) is Wait:  # isinstance asks the metaclass of structs, which takes 0.1 µs
+        if limits is not None:
+            limits.require(step.seconds, whole._name)
         time.sleep(step.seconds)
         return b""
     if isinstance(step, Together):
@@ -297,6 +303,8 @@ def _perform(
                     pool.map(lambda each: run(each, context, send, whole), step.plans)
                 )
         return b""
+    if limits is not None:
+        limits.require(0, whole._name)
     check = context.tenant_check  # without a call of `Context.check`: quicker
     request = step if check is None else check(step)
     if context.watch is not None and context.watch.is_needed():
@@ -332,9 +340,12 @@ async def run_async(
 async def _perform_async(
     step: AnyRequest | Wait | Together[Any], context: Context, send: SendAsync, whole: Plan[Any]
 ) -> bytes:
+    limits = context.limits
     if type(step) is Wait:
         import asyncio  # slow to import, and imported already in an event loop
 
+        if limits is not None:
+            limits.require(step.seconds, whole._name)
         await asyncio.sleep(step.seconds)
         return b""
     if isinstance(step, Together):
@@ -347,6 +358,8 @@ async def _perform_async(
                 raise result
         step.results = results
         return b""
+    if limits is not None:
+        limits.require(0, whole._name)
     check = context.tenant_check  # without a call of `Context.check`: quicker
     request = step if check is None else check(step)
     if context.watch is not None and context.watch.is_needed():

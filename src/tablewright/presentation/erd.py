@@ -2,8 +2,9 @@
 
 An entity has a relation to its parent, whose item collection contains its items, and to each
 entity that an attribute refers to: `category_id` refers to a Category, or to the entity whose key
-ends with `category_id`; `section` in a primary key refers to a Section. A model or dataclass that
-an entity embeds is shown like an entity, with a relation to what embeds it.
+ends with `category_id`; `section` in a primary key refers to a Section. What is declared, as a
+reference or a cascade, replaces what the names say about the same two entities. A model or
+dataclass that an entity embeds is shown like an entity, with a relation to what embeds it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class _Box(Struct, frozen=True):
     key: frozenset[str] = frozenset()
     #: The last field of the primary key, which tells the entity from others of its parent.
     own_id: str = ""
+    #: The boxes that fields are declared to refer to, by the names of the fields.
+    targets: dict[str, str] = {}
 
 
 class Attribute(Struct, frozen=True):
@@ -147,7 +150,13 @@ def _box_of_entity(entity: EntityMap) -> _Box:
         for attribute in entity.attributes.values()
     ]
     own_id = next((part.attribute for part in reversed(entity.primary.parameters)), "")
-    return _Box(_name(entity.name), entity.name, fields, entity.primary.depends_on, own_id)
+    targets = {
+        field: _name(link.target.name)
+        for link in entity.links
+        for field in link.names
+        if len(link.names) == 1
+    }
+    return _Box(_name(entity.name), entity.name, fields, entity.primary.depends_on, own_id, targets)
 
 
 def _box_of_model(model: type) -> _Box:
@@ -218,6 +227,20 @@ def _embeddings(boxes: list[_Box]) -> Iterator[Relation]:
 
 
 def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]:
+    declared = [
+        Relation(_name(link.target.name), _name(entity.name), True, link.name.partition(".")[2])
+        for entity in entities
+        for link in entity.links
+    ]
+    pairs = {(each.source, each.target) for each in declared}
+    yield from declared
+    for each in _guessed(entities, boxes):
+        if (each.source, each.target) not in pairs:
+            yield each
+
+
+def _guessed(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]:
+    """Yield the relations that keys and names show."""
     children = {each: [member.entity for member in followers(each)] for each in entities}
     for parent, found in children.items():
         for child in found:
@@ -242,6 +265,8 @@ def _references(box: _Box, entities: list[_Box]) -> Iterator[Relation]:
 def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:
     """Return the entity that a field refers to: of the same name, or with this field as its id."""
     others = [other for other in entities if other.name != box.name]
+    if field in box.targets:
+        return next((other for other in others if other.name == box.targets[field]), None)
     if not field.endswith("_id"):  # `menu` in the key of a Section
         named = (other for other in others if other.name == field.upper() and field in box.key)
         return next(named, None)

@@ -6,7 +6,7 @@ Why an access pattern is efficient is derived from its shape and its table.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
@@ -108,6 +108,27 @@ def sparse_note(table: TableMap, name: str) -> str:
     if any(key.when is not None for keys in inside.values() for key in keys):
         notes.append("only items that match the condition")
     return f"sparse, {', '.join(notes)}" if notes else ""
+
+
+def link_notes(table: TableMap) -> Iterator[str]:
+    """Yield a sentence for each rule about what belongs to an entity, or what one refers to."""
+    cascades = {each.name: each for entity in table.entities for each in entity.cascades}
+    for each in cascades.values():
+        parent, child = each.link.target.name, each.child.name
+        what = {
+            "delete": f"items of {child} are deleted with their {parent}",
+            "detach": f"items of {child} stay without their {parent} when it is deleted",
+            "restrict": f"items of {child} keep their {parent} from being deleted",
+        }[each.on_delete]
+        yield f"`{each.name}`: {what}. They are written only if the {parent} exists."
+    for entity in table.entities:
+        for link in entity.links:
+            if link.name not in cascades:
+                names = ", ".join(f"`{name}`" for name in sorted(link.names))
+                yield (
+                    f"`{link.name}`: {names} in {entity.name} refers to an item of "
+                    f"{link.target.name}, which must exist when it is written."
+                )
 
 
 def entity_notes(table: TableMap) -> str:

@@ -142,6 +142,7 @@ def _table_blocks(
     yield charts.entity_chart(table)
     yield from map(Prose, charts.delimiter_notes(table))
     yield Prose(charts.entity_notes(table))
+    yield from map(Prose, charts.link_notes(table))
     for states in (states for entity in table.entities for states in states_of(entity)):
         yield Prose(
             f"{states.title} (`InvalidTransition` is raised for a change that has no arrow):"

@@ -78,8 +78,11 @@ class BlockingConnection:
     def is_usable(self) -> bool:
         return has_no_input(self._socket.fileno())
 
-    def exchange(self, message: bytes) -> HttpResponse:
+    def exchange(self, message: bytes, seconds: float) -> HttpResponse:
         """Send a request and return its response; raises ResponseLost."""
+        if seconds != self._seconds:
+            self._socket.settimeout(seconds)
+            self._seconds = seconds
         response = HttpResponse()
         deadline = time.monotonic() + self._seconds
         try:

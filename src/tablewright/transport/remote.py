@@ -21,6 +21,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any
@@ -39,6 +40,7 @@ from tablewright.errors import (
 )
 from tablewright.sigv4 import Signer, SigningCredentials
 from tablewright.transport import retry
+from tablewright.transport.call_limits import UNLIMITED, CallLimits
 from tablewright.transport.connection import (
     Address,
     AsyncConnection,
@@ -74,10 +76,14 @@ _DOMAINS = {
 class PendingRequest:
     """A request and the state of its attempts."""
 
-    __slots__ = ("attempt", "body", "cost", "delay", "maybe_applied", "operation", "request")
+    __slots__ = (
+        *("attempt", "body", "cost", "delay", "limits"),
+        *("maybe_applied", "operation", "request"),
+    )
 
-    def __init__(self, operation: str, request: dict[str, Any]) -> None:
+    def __init__(self, operation: str, request: dict[str, Any], limits: CallLimits) -> None:
         self.operation = operation
+        self.limits = limits
         self.request = request
         self.body = _encode(retry.add_token(operation, request))
         #: The number of the current attempt.
@@ -102,8 +108,11 @@ class Remote:
 
     An attempt takes at most `connect_seconds`, if it needs a new connection, plus
     `response_seconds`. `after_failure` and `after_throttling` set the delays between attempts, not
-    their number.
+    their number. The limits of a call apply to all its attempts together.
     """
+
+    #: Whether `send` takes the limits of a call.
+    takes_limits = True
 
     def __init__(
         self,
@@ -164,20 +173,26 @@ class Remote:
 
     # -- one request, and its attempts -------------------------------------------------------
 
-    def send(self, operation: str, request: dict[str, Any]) -> Response:
+    def send(
+        self, operation: str, request: dict[str, Any], limits: CallLimits = UNLIMITED
+    ) -> Response:
         if self._streams_url and operation in STREAM_OPERATIONS:
-            return self._streams.send(operation, request)
-        pending = PendingRequest(operation, request)
+            return self._streams.send(operation, request, limits)
+        limits.require(0, f"{self.url}: {operation} was not sent")
+        pending = PendingRequest(operation, request, limits)
         while True:
             response = self._accept(pending, self._attempt(pending))
             if response is not None:
                 return response
             time.sleep(pending.delay)
 
-    async def send_async(self, operation: str, request: dict[str, Any]) -> Response:
+    async def send_async(
+        self, operation: str, request: dict[str, Any], limits: CallLimits = UNLIMITED
+    ) -> Response:
         if self._streams_url and operation in STREAM_OPERATIONS:
-            return await self._streams.send_async(operation, request)
-        pending = PendingRequest(operation, request)
+            return await self._streams.send_async(operation, request, limits)
+        limits.require(0, f"{self.url}: {operation} was not sent")
+        pending = PendingRequest(operation, request, limits)
         while True:
             response = self._accept(pending, await self._attempt_async(pending))
             if response is not None:
@@ -264,25 +279,33 @@ class Remote:
         `retry_after` is the delay that the endpoint asks for, in milliseconds.
         """
         backoff = self._after_throttling if throttled else self._after_failure
+        limits = pending.limits
+        if limits.max_attempts is not None:
+            backoff = msgspec.structs.replace(backoff, attempts=limits.max_attempts)
         cost = retry.THROTTLED_RETRY_COST if throttled else retry.RETRY_COST
         delay = backoff.delay(pending.attempt)
-        if delay is None or not self._quota.spend(cost):
-            raise self._exhausted_error(pending, reason, has_quota=delay is None) from reason
+        if delay is None:
+            raise self._exhausted_error(pending, reason) from reason
         seconds = int(retry_after) / 1000 if retry_after.isdigit() else 0.0
         pending.delay = retry.extend_delay(delay, seconds)
+        if not limits.allows(pending.delay):
+            raise self._exhausted_error(pending, reason, limits.no_time) from reason
+        if not self._quota.spend(cost):
+            why = "not retried, because too many requests failed recently"
+            raise self._exhausted_error(pending, reason, why) from reason
         pending.cost = cost
         pending.attempt += 1
 
     def _exhausted_error(
-        self, pending: PendingRequest, reason: Exception, *, has_quota: bool
+        self, pending: PendingRequest, reason: Exception, why: str = ""
     ) -> RetriesExhausted:
         times = "once" if pending.attempt == 1 else f"{pending.attempt} times"
         text = f"{self.url}: {pending.operation} failed {times}; the last error: "
         text += (
             f"{reason.code}: {reason.message}" if isinstance(reason, DynamoDBError) else str(reason)
         )
-        if not has_quota:
-            text += "; not retried, because too many requests failed recently"
+        if why:
+            text += f"; {why}"
         return RetriesExhausted(
             text,
             attempts=pending.attempt,
@@ -296,11 +319,12 @@ class Remote:
         """Send the request once; an error that is worth a retry is returned, not raised."""
         message = self._sign(pending)
         try:
-            connection = self._take_connection()
+            connection = self._take_connection(pending.limits)
         except OSError as error:
             return error
+        seconds = pending.limits.within(self._address.response_seconds)
         try:
-            response = connection.exchange(message)
+            response = connection.exchange(message, seconds)
         except ResponseLost as error:
             connection.close()
             return error
@@ -315,7 +339,7 @@ class Remote:
             connection.close()
         return response
 
-    def _take_connection(self) -> BlockingConnection:
+    def _take_connection(self, limits: CallLimits) -> BlockingConnection:
         while self._idle:
             try:
                 connection = self._idle.pop()
@@ -324,7 +348,14 @@ class Remote:
             if connection.is_usable():
                 return connection
             connection.close()
-        return BlockingConnection.open(self._address)
+        return BlockingConnection.open(self._address_within(limits))
+
+    def _address_within(self, limits: CallLimits) -> Address:
+        """Return where to connect, with the time that a call has left for it."""
+        if limits.timeout is None:
+            return self._address
+        seconds = limits.within(self._address.connect_seconds)
+        return self._address._replace(connect_seconds=seconds)
 
     def _trim(self) -> None:
         """Close the surplus idle connections; all of them if the transport is closed."""
@@ -351,15 +382,24 @@ class Remote:
     # -- in an event loop --------------------------------------------------------------------
 
     async def _attempt_async(self, pending: PendingRequest) -> HttpResponse | Exception:
-        pool = self._pool_of_loop()
-        async with pool.slots:
+        pool, limits = self._pool_of_loop(), pending.limits
+        async with AsyncExitStack() as held:
+            if limits.timeout is None:
+                await held.enter_async_context(pool.slots)
+            else:
+                try:
+                    async with asyncio.timeout(limits.within(limits.timeout)):
+                        await held.enter_async_context(pool.slots)
+                except TimeoutError:
+                    return TimeoutError("all connections were in use")
             message = self._sign(pending)
             try:
-                connection = await self._take_connection_async(pool)
+                connection = await self._take_connection_async(pool, limits)
             except OSError as error:
                 return error
+            seconds = limits.within(self._address.response_seconds)
             try:
-                response = await connection.exchange(message, self._address.response_seconds)
+                response = await connection.exchange(message, seconds)
             except ResponseLost as error:
                 connection.close()
                 return error
@@ -382,13 +422,13 @@ class Remote:
             pool = self._pools[loop] = _Pool()
         return pool
 
-    async def _take_connection_async(self, pool: _Pool) -> AsyncConnection:
+    async def _take_connection_async(self, pool: _Pool, limits: CallLimits) -> AsyncConnection:
         while pool.idle:
             connection = pool.idle.pop()
             if connection.is_usable():
                 return connection
             connection.close()
-        return await AsyncConnection.open(self._address)
+        return await AsyncConnection.open(self._address_within(limits))
 
     async def close_async(self) -> None:
         """Close the connections of this event loop, and the blocking ones."""

@@ -30,8 +30,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
 from tablewright.plan.inspection import label_of
 from tablewright.plan.plan import Plan
+from tablewright.plan.reads.include import PAGED
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.query import Query
 from tablewright.plan.request_events import add_capacity, consumed_units
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
@@ -293,7 +293,7 @@ def _execute(database: Database, check: Check) -> Any:
     answer: Any = database.run(check.plan)
     results = answer
     for _ in range(check.pages - 1):
-        assert isinstance(check.plan, Query)
+        assert isinstance(check.plan, PAGED)
         answer = database.run(check.plan.after(answer.next_cursor))
         results = [*results, *answer]
     return results

@@ -21,7 +21,7 @@ import typer
 from tablewright.cli.commands import add_command, add_group, print_document
 from tablewright.cli.evolution.diff import print_changes
 from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
-from tablewright.cli.items import confirm
+from tablewright.cli.items.writes import confirm
 from tablewright.cli.report import clean_interrupts, describe_failure, exit_on_error, fail, say
 from tablewright.cli.transfer import dump, progress_bars
 from tablewright.errors import AccessDeniedException, DuplicateValues, MigrationRefused

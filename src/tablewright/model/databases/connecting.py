@@ -17,6 +17,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from msgspec.structs import replace
+
 from tablewright.engine import SWEEP_SECONDS, Engine
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.table import TableMap
@@ -27,6 +29,7 @@ from tablewright.plan.plan import Context
 from tablewright.plan.request_events import Observer
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
+from tablewright.transport.call_limits import CallLimits
 from tablewright.transport.remote import Remote
 from tablewright.transport.targets import Local, open_target
 
@@ -50,6 +53,8 @@ def connect(
     sweep_seconds: float | None = SWEEP_SECONDS,
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
+    timeout: float | None = None,
+    max_attempts: int | None = None,
 ) -> Database:
     """Open a database.
 
@@ -75,18 +80,24 @@ def connect(
     `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
     allow raises AccessDeniedException. It does not apply to the creation and comparison of tables.
     For an endpoint, which has its own policies, it raises InvalidValue.
+
+    `timeout` is the number of seconds for a whole call, such as `run`, with its retries;
+    `max_attempts` says how often a request is sent, with the first time. By default a call has no
+    limit, and a request over the network has 4 attempts, of 35 s at most. A call that has no time
+    left raises EndpointUnavailable. Both can be given to `run`, too. They apply to `connect`
+    itself, unless it creates or changes tables.
     """
-    context = _context(tables, table_name, cursor_secret, observe)
+    context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
     principal = _principal(policy, target)
     transport, owned = open_transport(target, durability, sweep_seconds)
-    database = Database(transport, context, tables, owned=owned)
+    database = Database(transport, _unlimited(context, create, update), tables, owned=owned)
     try:
         plans = _provisions(database, create, update=update)
         database._set_provided({each.table: database.run(each) for each in plans})
     except BaseException:
         database.close()
         raise
-    _restrict(database, principal)
+    _restrict(database, principal, context.limits)
     return database
 
 
@@ -101,6 +112,8 @@ def connect_async(
     sweep_seconds: float | None = SWEEP_SECONDS,
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
+    timeout: float | None = None,
+    max_attempts: int | None = None,
 ) -> Connecting[AsyncDatabase]:
     """Open a database for use in an event loop; see `connect` for the parameters.
 
@@ -109,17 +122,18 @@ def connect_async(
     """
 
     async def open_database() -> AsyncDatabase:
-        context = _context(tables, table_name, cursor_secret, observe)
+        context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
         principal = _principal(policy, target)
         transport, owned = open_transport(target, durability, sweep_seconds)
-        database = AsyncDatabase(transport, context, tables, owned=owned)
+        opening = _unlimited(context, create, update)
+        database = AsyncDatabase(transport, opening, tables, owned=owned)
         try:
             plans = _provisions(database, create, update=update)
             database._set_provided({each.table: await database.run(each) for each in plans})
         except BaseException:
             await database.close()
             raise
-        _restrict(database, principal)
+        _restrict(database, principal, context.limits)
         return database
 
     return Connecting(open_database())
@@ -183,8 +197,16 @@ def _provisions(database: AnyDatabase, create: bool | None, *, update: bool) -> 
     return [Provision(table, create=creates, update=update) for table in database.table_names]
 
 
-def _restrict(database: AnyDatabase, principal: Principal | None) -> None:
-    """Apply the policies of a principal to the requests of a database."""
+def _unlimited(context: Context, create: bool | None, update: bool) -> Context:
+    """Return the context for opening a database: to create tables may take minutes."""
+    return replace(context, limits=None) if create or update else context
+
+
+def _restrict(
+    database: AnyDatabase, principal: Principal | None, limits: CallLimits | None
+) -> None:
+    """Apply the policies of a principal, and the limits, to the calls of a database."""
+    database._context = replace(database._context, limits=limits)
     transport = database._transport
     if principal is not None and isinstance(transport, Local):
         database._transport = Local(transport.engine, principal)
@@ -206,6 +228,8 @@ def _context(
     table_name: str | None,
     secret: bytes | str | None,
     observe: Observer | None,
+    timeout: float | None,
+    max_attempts: int | None,
 ) -> Context:
     if not tables:
         raise InvalidValue(
@@ -220,6 +244,8 @@ def _context(
             raise DeclarationError(
                 f"{table.__name__} has no entities; import the module that declares them"
             )
+        for awaited in compiled.awaited_links:
+            raise DeclarationError(awaited.problem)
         names[compiled] = compiled.name
     if table_name is not None:
         if len(names) > 1:
@@ -232,4 +258,5 @@ def _context(
         )
     key = secret or os.environ.get(CURSOR_SECRET) or _PROCESS_SECRET
     secret_bytes = key.encode() if isinstance(key, str) else key
-    return Context(names=names, secret=secret_bytes, observe=observe)
+    limits = CallLimits.of(timeout, max_attempts)
+    return Context(names=names, secret=secret_bytes, observe=observe, limits=limits)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
 import msgspec
@@ -35,6 +36,7 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.writes.several import transact
 from tablewright.plan.writes.write import Write
 from tablewright.transport import AsyncTransport, Transport
+from tablewright.transport.call_limits import UNLIMITED, CallLimits
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -51,10 +53,25 @@ _RUN_TAKES = "run() takes a plan, such as Order.primary(…) or create(order)"
 _ITERATE_TAKES = "iterate() takes a query, such as Order.by_status(…)"
 
 
+def _require_pages(plan: Any) -> None:
+    """Raise unless `iterate` can read all pages of a plan."""
+    if not isinstance(plan, Query):
+        raise _not_a_plan(plan, _ITERATE_TAKES)
+    if plan._before is not None:
+        raise InvalidValue("iterate() reads forward; leave before() out, or run page by page")
+
+
 def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
     if error.pattern:
         return error
     return UnsupportedOperation(error.operation, error.endpoint, plan._name)
+
+
+def _sender(transport: Any, send: Any, context: Context) -> Any:
+    """Return the function that sends the requests of a call, within its limits."""
+    if context.limits is None or not getattr(transport, "takes_limits", False):
+        return send
+    return partial(send, limits=context.limits)
 
 
 class AnyDatabase:
@@ -83,6 +100,13 @@ class AnyDatabase:
         if clock is None:
             return self._context
         return msgspec.structs.replace(self._context, clock=clock)
+
+    def _call_context(self, timeout: float | None, max_attempts: int | None) -> Context:
+        """Return the context of a call that starts now, with its limits."""
+        given, known = CallLimits.of(timeout, max_attempts), self._context.limits
+        if given is None and known is None:
+            return self._context
+        return msgspec.structs.replace(self._context, limits=(known or UNLIMITED).started(given))
 
     def for_tenant(self, **tenant: object) -> Self:
         """Return this database for one tenant; it refuses requests outside the tenant's shards."""
@@ -168,27 +192,31 @@ class Database(AnyDatabase, Streams):
         """
         return Database(transport, self._context_with(clock), self._tables)
 
-    def run(self, plan: Plan[T]) -> T:
-        """Run a plan and return its result."""
+    def run(
+        self, plan: Plan[T], *, timeout: float | None = None, max_attempts: int | None = None
+    ) -> T:
+        """Run a plan and return its result; the limits replace those of `connect`."""
         if not isinstance(plan, Plan):
             raise _not_a_plan(plan, _RUN_TAKES)
+        context = self._call_context(timeout, max_attempts)
+        send = _sender(self._transport, self._transport.send, context)
         try:
-            return run(plan, self._context, self._transport.send)
+            return run(plan, context, send)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
         except (IndexNotReady, UniqueNotReady):  # it may have become ready since it was looked up
-            context, send = self._unscoped_context(), self._transport.send
+            unscoped = self._unscoped_context()
             for table, known in self._unready_tables():
-                self._set_unready(table, run(FindUnready(table, known), context, send))
-        return run(plan, self._context, self._transport.send)
+                self._set_unready(table, run(FindUnready(table, known), unscoped, send))
+        context = msgspec.structs.replace(self._context, limits=context.limits)
+        return run(plan, context, send)
 
     def iterate(self, plan: Query[T]) -> Iterator[T]:
-        """Yield every result of a query, page by page, up to its limit.
+        """Yield every result of a query, page by page, up to its limit; each page is a call.
 
         Raise UnreadableItem at an item that does not match its entity, after the results before it.
         """
-        if not isinstance(plan, Query):
-            raise _not_a_plan(plan, _ITERATE_TAKES)
+        _require_pages(plan)
         while True:
             try:
                 page = self.run(plan)
@@ -237,28 +265,35 @@ class AsyncDatabase(AnyDatabase, AsyncStreams):
         transport: Any = self._transport  # both kinds of transport can be used in both ways
         return Database(transport, self._context, self._tables)
 
-    async def run(self, plan: Plan[T]) -> T:
-        """Run a plan and return its result."""
+    async def run(
+        self,
+        plan: Plan[T],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109  # of a whole call, with its retries
+        max_attempts: int | None = None,
+    ) -> T:
+        """Run a plan and return its result; the limits replace those of `connect`."""
         if not isinstance(plan, Plan):
             raise _not_a_plan(plan, _RUN_TAKES)
+        context = self._call_context(timeout, max_attempts)
+        send = _sender(self._transport, self._transport.send_async, context)
         try:
-            return await run_async(plan, self._context, self._transport.send_async)
+            return await run_async(plan, context, send)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
         except (IndexNotReady, UniqueNotReady):  # it may have become ready since it was looked up
-            context, send = self._unscoped_context(), self._transport.send_async
+            unscoped = self._unscoped_context()
             for table, known in self._unready_tables():
-                found = await run_async(FindUnready(table, known), context, send)
-                self._set_unready(table, found)
-        return await run_async(plan, self._context, self._transport.send_async)
+                self._set_unready(table, await run_async(FindUnready(table, known), unscoped, send))
+        context = msgspec.structs.replace(self._context, limits=context.limits)
+        return await run_async(plan, context, send)
 
     async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
-        """Yield every result of a query, page by page, up to its limit.
+        """Yield every result of a query, page by page, up to its limit; each page is a call.
 
         Raise UnreadableItem at an item that does not match its entity, after the results before it.
         """
-        if not isinstance(plan, Query):
-            raise _not_a_plan(plan, _ITERATE_TAKES)
+        _require_pages(plan)
         while True:
             try:
                 page = await self.run(plan)

@@ -47,7 +47,7 @@ class Load(KeyRead[T | None], OptionalRead[T], Generic[T]):
     `_size` is the most rows after the root; of a PagedLoad, the most results on a page.
     """
 
-    #: Whether `after` was called, even with None.
+    #: Whether `after` or `before` was called, even with None.
     _is_continued = False
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
@@ -85,6 +85,11 @@ class Load(KeyRead[T | None], OptionalRead[T], Generic[T]):
         """Continue the member that is a `Page` after `cursor`; None starts from the beginning."""
         self._require_page("after()")
         return self._replace(_cursor=cursor, _is_continued=True)
+
+    def before(self, cursor: str | None) -> Self:
+        """Return the member that is a `Page` to the page before; None: no return."""
+        self._require_page("before()")
+        return self._replace(_before=cursor, _is_continued=True)
 
     def skip_unreadable(self) -> Self:
         """Leave rows that cannot be decoded out of the member that is a `Page`.

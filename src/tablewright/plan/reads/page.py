@@ -1,6 +1,7 @@
-"""Page: the results of a query in order, with the cursor of the next page.
+"""Page: the results of a query in order, with the cursors of the next page and of the one before.
 
-A cursor holds the key of the last item, and what is left of the limit if the query has one. It is
+A cursor holds the key of the last item, and what is left of the limit if the query has one; that of
+the page before holds the key of the first item. It is
 encrypted, so it reveals no key, and authenticated together with what it is bound to: it is rejected
 for another pattern, other arguments, another order or sort key, filter or limit, for another
 tenant, and if a single character of it was changed.
@@ -26,9 +27,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args, overload
 
 import msgspec
 import pydantic
+from msgspec import Struct
 from pydantic_core import core_schema
 
-from tablewright.errors import InvalidCursor, UnreadableItem
+from tablewright.errors import InvalidCursor, InvalidValue, UnreadableItem
+from tablewright.mapping.item_kind import UnknownItem
 from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
 from tablewright.plan.plan import Context
 from tablewright.plan.query_requests import QueryRequest
@@ -45,21 +48,24 @@ R = TypeVar("R")
 class Page(Sequence[R]):
     """Results in order; `next_cursor` is a cursor for `after()`, None at the end.
 
+    `previous_cursor` is a cursor for `before()`, None on the first page.
     Only `next_cursor` shows whether there is more: a page may be shorter than its size, or empty,
     and still have a cursor, if items were left out of it and 64 requests did not fill it.
     `unreadable` has an error for each stored item that does not match its entity.
     """
 
-    __slots__ = ("_items", "next_cursor", "unreadable")
+    __slots__ = ("_items", "next_cursor", "previous_cursor", "unreadable")
 
     def __init__(
         self,
         items: list[R],
         following: str | None = None,
         unreadable: tuple[UnreadableItem, ...] = (),
+        previous: str | None = None,
     ) -> None:
         self._items = items
         self.next_cursor = following
+        self.previous_cursor = previous
         self.unreadable = unreadable
 
     @overload
@@ -110,19 +116,32 @@ class Page(Sequence[R]):
         )
 
 
-#: Keeps the keys of cursors apart from others that are derived from the same secret.
 # -- cursors ---------------------------------------------------------------------------------------
 
+#: Keeps the keys of cursors apart from others that are derived from the same secret.
 _PURPOSE = b"tablewright cursor\n"
 _KEY_SIZE = 32
 _NONCE_SIZE = 12
-#: The key at which a page ended; for a query with a limit, and how many results remain of it.
+#: The key at which a page ended, or where it began for the page before; {} for the end of the range
+#: that is read. For a query with a limit, also how many results remain of it there.
 Position: TypeAlias = Item | tuple[Item, int]
 _decode = msgspec.msgpack.Decoder(Item | tuple[Item, int]).decode
 
 
+class PageItems(Struct):
+    """The items of a page that are not decoded yet, and the key where it ended if there is more.
+
+    Items that no entity describes are among them, each as an `UnknownItem`.
+    """
+
+    items: list[Item]
+    last: Item | None
+    #: Where the page before ends; None if there is none.
+    before: Item | None = None
+
+
 class PageCursor:
-    """Opens the cursor with which a page begins, and makes that of the next page.
+    """Opens the cursor with which a page begins or ends, and makes those of the pages around it.
 
     `request` is that of the first page of the query.
     """
@@ -131,35 +150,76 @@ class PageCursor:
         self._query = query
         self._request = request
         self._context = context
-        #: Where the page starts; None at the beginning.
+        #: Where the page starts, or ends if it is one before; None at the beginning.
         self.start: Item | None = None
-        #: What remains of the limit of the query; None without one.
+        #: What remains of the limit of the query at the start of the page; None without one.
         self.remaining = query._total
-        if query._cursor is not None:
-            position = open_cursor(context.secret, self._binding, query._cursor)
+        self.is_backward = query._before is not None
+        given = query._before if self.is_backward else query._cursor
+        if given is not None:
+            if self.is_backward and query._cursor is not None:
+                raise InvalidValue("a page is read after() a cursor or before() one, not both")
+            binding = self._binding(is_backward=self.is_backward)
+            position = open_cursor(context.secret, binding, given)
             self.start, self.remaining = (
                 position if isinstance(position, tuple) else (position, None)
             )
 
+    def _binding(self, *, is_backward: bool) -> tuple[Any, ...]:
+        binding = self._query._binding(self._request, self._context)
+        return (*binding, "before") if is_backward else binding
+
     @property
-    def _binding(self) -> tuple[Any, ...]:
-        return self._query._binding(self._request, self._context)
+    def passed(self) -> int | None:
+        """How many results of the limit come before the cursor; None without a limit."""
+        return None if self.remaining is None else (self._query._total or 0) - self.remaining
 
     def after(self, end: Item, results: list[Any]) -> str:
         """Return the cursor that continues behind `end`, after these results."""
         position = end if self.remaining is None else (end, self.remaining - len(results))
-        return seal_cursor(self._context.secret, self._binding, position)
+        return seal_cursor(self._context.secret, self._binding(is_backward=False), position)
+
+    def _before(self, start: Item) -> str:
+        """Return the cursor of the page that ends before `start`."""
+        position = start if self.remaining is None else (start, self.remaining)
+        return seal_cursor(self._context.secret, self._binding(is_backward=True), position)
 
     def page(
         self,
         results: list[Any],
         end: Item | None,
         unreadable: tuple[UnreadableItem, ...] = (),
+        before: Item | None = None,
     ) -> Page[Any]:
-        """Return a page that ends at `end`, or is the last if there is none."""
-        if not end or self.remaining == len(results) or (self._query._is_first_only and results):
-            return Page(results, None, unreadable)
-        return Page(results, self.after(end, results), unreadable)
+        """Return a page that ends at `end`, or is the last if there is none.
+
+        `before` is where the page before ends; None if this is the first. A page before a cursor
+        always has a next one.
+        """
+        has_before = before is not None and self._query._can_turn
+        previous = self._before(before or {}) if has_before else None
+        is_last = not self.is_backward and (
+            not end or self.remaining == len(results) or (self._query._is_first_only and results)
+        )
+        following = None if is_last else self.after(end or {}, results)
+        return Page(results, following, unreadable, previous)
+
+
+# -- the items of a page --------------------------------------------------------------------------
+
+
+def known(items: list[Item]) -> Sequence[int]:
+    """Return the places of the items that fill a page: those that are not unknown."""
+    if UnknownItem not in map(type, items):
+        return range(len(items))
+    return [place for place, item in enumerate(items) if not isinstance(item, UnknownItem)]
+
+
+def smaller(size: int | None, remaining: int | None) -> int | None:
+    """Return the size of a page: never more than what remains of the limit."""
+    if size is None or remaining is None:
+        return remaining if size is None else size
+    return min(size, remaining)
 
 
 # -- the text of a cursor -------------------------------------------------------------------------
@@ -180,7 +240,9 @@ def open_cursor(secret: bytes, binding: Any, cursor: str) -> Position:
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (ValueError, TypeError):
-        raise InvalidCursor("this is not a cursor; pass page.next_cursor unchanged") from None
+        raise InvalidCursor(
+            "this is not a cursor; pass page.next_cursor, or page.previous_cursor, unchanged"
+        ) from None
     bound = msgspec.json.encode(binding)
     nonce, sealed = raw[:_NONCE_SIZE], raw[_NONCE_SIZE:]
     try:
@@ -191,7 +253,8 @@ def open_cursor(secret: bytes, binding: Any, cursor: str) -> Position:
     except InvalidTag:
         raise InvalidCursor(
             "the cursor was changed, or belongs to another pattern, other arguments, another "
-            "tenant or a database with another cursor_secret; start again without one"
+            "tenant or a database with another cursor_secret; start again without one. after() "
+            "takes page.next_cursor, before() takes page.previous_cursor"
         ) from None
     return opened
 

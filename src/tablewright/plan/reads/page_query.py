@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import read_units
@@ -35,9 +34,10 @@ from tablewright.plan.query_requests import (
     Selection,
 )
 from tablewright.plan.reads import projection
-from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.page import Page, PageCursor, PageItems, known, smaller
 from tablewright.plan.reads.places import Place, place_of
-from tablewright.plan.reads.single import decode_page
+from tablewright.plan.reads.previous import page_before
+from tablewright.plan.reads.single import decode_page, first_item
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.symbol import expressed
@@ -54,16 +54,6 @@ MAX_LIMIT = 1000
 MAX_IN = 100
 
 
-class PageItems(Struct):
-    """The items of a page that are not decoded yet, and the key where it ended if there is more.
-
-    Items that no entity describes are among them, each as an `UnknownItem`.
-    """
-
-    items: list[Item]
-    last: Item | None
-
-
 class KeyRead(Plan[T_co], Generic[T_co]):
     """A plan that reads items in the order of a key: of a table, or of an index."""
 
@@ -72,6 +62,8 @@ class KeyRead(Plan[T_co], Generic[T_co]):
     #: The most results on a page.
     _size: int | None = None
     _cursor: str | None = None
+    #: The cursor behind the page to read.
+    _before: str | None = None
     _is_consistent = False
     #: Whether a page leaves out items that cannot be decoded.
     _skips_unreadable = False
@@ -143,35 +135,60 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         self._check_projection()
         request, filtered, excluding = self._request(context)
         cursor = PageCursor(self, request, context)
-        if cursor.start is not None:
+        if cursor.is_backward:
+            return (yield from page_before(self, cursor, context))
+        if cursor.start:
             request = request.next_page(cursor.start)  # of a page before: only cursors of ours open
         size = smaller(self._size, cursor.remaining)
         if filtered or excluding is not None or self._is_partial:
             read = yield from self._read_items(request, filtered, excluding, size)
-            return self._page_of(read, cursor, self._position)
-        if size is not None:
-            request = request.with_members(Limit=size)
-        answer = yield request
-        decoded = self._decode(answer)
-        if decoded is not None:
-            return cursor.page(*decoded)
-        page = decode_page(answer)
-        read = PageItems(page.items, page.last_evaluated_key)
+        else:
+            if size is not None:
+                request = request.with_members(Limit=size)
+            answer = yield request
+            decoded = self._decode(answer)
+            if decoded is not None:
+                results, last = decoded
+                before = None
+                if cursor.start:
+                    before = self._edge([first_item(answer)] if results else [], last)
+                return cursor.page(results, last, before=before)
+            page = decode_page(answer)
+            read = PageItems(page.items, page.last_evaluated_key)
+        if cursor.start:
+            read.before = self._edge(read.items, read.last)
         return self._page_of(read, cursor, self._position)
 
+    def _reversed(self) -> Self:
+        """Return the query that reads from the other end."""
+        return self._replace(_descending=not self._descending)
+
+    @property
+    def _can_turn(self) -> bool:
+        """Whether the page before one can be read."""
+        return self._operation == "Query" and not (
+            # What was left out of a page does not count, so the limit does not tell where it began.
+            self._skips_unreadable and self._total is not None
+        )
+
+    def _edge(self, items: Sequence[Item], last: Item | None) -> Item:
+        """Return where what was read begins; in the other direction, a read ends there."""
+        return self._position(items[0]) if items else last or {}
+
     def _page_of(
-        self, read: PageItems, cursor: PageCursor, end_at: Callable[[Item], Item]
+        self, read: PageItems, cursor: PageCursor, end_at: Callable[[Item], Item] | None
     ) -> Page[R]:
         """Return the page of items; raise UnreadableItem, with the cursor behind the item.
 
-        `end_at` returns where a page ends that ends with an item.
+        `end_at` returns where a page ends that ends with an item; None if that is not known.
         """
         read_one = self._read
         try:
-            return cursor.page([read_one(item) for item in read.items], read.last)
+            results = [read_one(item) for item in read.items]
+            return cursor.page(results, read.last, before=read.before)
         except UnreadableItem:
             pass  # one by one, to find which
-        results: list[Any] = []
+        results = []
         unreadable: list[UnreadableItem] = []
         for item in read.items:
             try:
@@ -179,10 +196,10 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
             except UnreadableItem as error:
                 if not self._skips_unreadable and not is_of_other_type(self._entity.table, item):
                     error.results = results
-                    error.cursor = cursor.after(end_at(item), results)
+                    error.cursor = end_at and cursor.after(end_at(item), results)
                     raise
                 unreadable.append(error)
-        return cursor.page(results, read.last, tuple(unreadable))
+        return cursor.page(results, read.last, tuple(unreadable), read.before)
 
     def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
         """Return what a cursor is valid for; `request` is that of the first page."""
@@ -452,28 +469,16 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
                 size * typical_size(self._entity), consistent=self._is_consistent
             ),
             read_range=page_read(
-                size + (excluding is not None) if sizes and not leaves_out else None,
+                size + (excluding is not None) + (self._before is not None)
+                if sizes and not leaves_out
+                else None,
                 consistent=self._is_consistent,
                 requests=MAX_REQUESTS if leaves_out else 1,
             ),
         )
 
 
-def known(items: list[Item]) -> Sequence[int]:
-    """Return the places of the items that fill a page: those that are not unknown."""
-    if UnknownItem not in map(type, items):
-        return range(len(items))
-    return [place for place, item in enumerate(items) if not isinstance(item, UnknownItem)]
-
-
 def next_limit(missing: int, found: int, read: int, limit: int) -> int:
     """Return how many items to ask for: as many as are missing, by the share that matched."""
     wanted = math.ceil(missing * read / found) if found else 2 * limit
     return min(max(missing, min(wanted, 4 * limit)), MAX_LIMIT)
-
-
-def smaller(size: int | None, remaining: int | None) -> int | None:
-    """Return the size of a page: never more than what remains of the limit."""
-    if size is None or remaining is None:
-        return remaining if size is None else size
-    return min(size, remaining)

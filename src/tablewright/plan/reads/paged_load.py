@@ -41,8 +41,8 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.aggregate_members import AggregateMap, Member, MemberRow
 from tablewright.plan.reads.layout import MemberPlace, RowPlace, hull, literal_behind
-from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.page_query import MAX_REQUESTS, PageItems
+from tablewright.plan.reads.page import Page, PageCursor, PageItems
+from tablewright.plan.reads.page_query import MAX_REQUESTS
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.single import OptionalRead, Single, decode_page
@@ -155,6 +155,7 @@ class PagedLoad(Load[T], Generic[T]):
             _is_consistent=self._is_consistent,
             _size=self._size,
             _cursor=self._cursor,
+            _before=self._before,
             _skips_unreadable=self._skips_unreadable,
         )
 
@@ -162,7 +163,7 @@ class PagedLoad(Load[T], Generic[T]):
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
-        if self._cursor is None:
+        if self._cursor is None and self._before is None:
             rows, page = yield from self._first_page(context)
         else:
             head = self._request(self._head_condition(), context)
@@ -312,6 +313,10 @@ class LoadFound(OptionalRead[T], Generic[T]):
     def after(self, cursor: str | None) -> Self:
         """Continue the member that is a `Page` after `cursor`; None starts from the beginning."""
         return self._replace(_second=self._second.after(cursor))
+
+    def before(self, cursor: str | None) -> Self:
+        """Return the member that is a `Page` to the page before; None: no return."""
+        return self._replace(_second=self._second.before(cursor))
 
     def skip_unreadable(self) -> Self:
         """Leave rows that cannot be decoded out of the member that is a `Page`."""

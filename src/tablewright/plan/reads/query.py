@@ -12,7 +12,7 @@ How a page is read is in `page_query.py`. `First` and `Count` reduce the pages o
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -27,6 +27,9 @@ from tablewright.plan.reads.single import Single, decode_page, item_request
 from tablewright.plan.reference import Ref, check_filter, check_reference
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Symbol
+
+if TYPE_CHECKING:
+    from tablewright.plan.reads.include import Included, LinkRef
 
 R = TypeVar("R")
 A = TypeVar("A")
@@ -56,6 +59,21 @@ class Query(PageQuery[R], Generic[R]):
         """Continue after `cursor`; None starts from the beginning."""
         return self._replace(_cursor=cursor)
 
+    def before(self, cursor: str | None) -> Self:
+        """Return to the page before the one whose `previous_cursor` this is; None: no return."""
+        if not self._can_turn:
+            raise DeclarationError(
+                f"{self._key.name}: before(): {self._why_not_turned}; keep the cursors of the pages"
+            )
+        return self._replace(_before=cursor)
+
+    @property
+    def _why_not_turned(self) -> str:
+        """Return why the page before one cannot be read."""
+        if self._operation == "Scan":
+            return "DynamoDB scans in one direction only"
+        return "with limit() and skip_unreadable(), it is not known where a page began"
+
     def filter(self, condition: Condition[R]) -> Self:
         """Leave out items that do not match; they are read and consume capacity all the same."""
         check_filter(condition, self._entity)
@@ -83,6 +101,8 @@ class Query(PageQuery[R], Generic[R]):
         An index that does not contain the whole entity finds its key; the entity itself is read in
         the table.
         """
+        if self._before is not None:
+            raise DeclarationError(f"{self._key.name}: first() takes no query with before()")
         first = self.page_size(1)
         is_union = len(self._entities()) > 1  # it is read whole, or refused
         if self._columns or is_union or contains_whole(self._entity, self._key):
@@ -92,6 +112,12 @@ class Query(PageQuery[R], Generic[R]):
     def count(self) -> Count:
         """Return the number of results on all pages."""
         return Count(self)
+
+    def include(self, reference: LinkRef[R, F], /) -> Included[R, F]:
+        """Return each result with what it refers to, which one more request reads."""
+        from tablewright.plan.reads.include import Included  # made of queries
+
+        return Included(self, reference)
 
     @overload
     def select(self, projection: type[Row], /) -> Query[Row]: ...

@@ -21,6 +21,9 @@ because all results may be in one shard; what does not fit on the page is read a
 
 A page ends early after the last result that was read from a shard which has more: what follows is
 not known yet.
+
+The page before one is read in the same way from the other end, and turned. Its cursor holds where
+each shard was first read: `{}` is the end of the shard.
 """
 
 from __future__ import annotations
@@ -41,8 +44,9 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.plan.facts import PartName, Parts
 from tablewright.plan.plan import Context, Plan, Steps, Together
 from tablewright.plan.query_requests import QueryRequest
-from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.page_query import PageItems, PageQuery, smaller
+from tablewright.plan.reads.page import Page, PageCursor, PageItems, known, smaller
+from tablewright.plan.reads.page_query import PageQuery
+from tablewright.plan.reads.previous import turned
 from tablewright.plan.reads.query import Count
 from tablewright.plan.reads.range import Range
 from tablewright.plan.shape import Shape
@@ -78,11 +82,14 @@ class PartsPage:
     def __init__(self, query: PageQuery[Any], count: int, context: Context) -> None:
         self._query = query
         request, _, _ = query._request(context)
-        self._cursor = PageCursor(query, request, context)
-        self.remaining = self._cursor.remaining
-        start = self._cursor.start
+        self._cursor = cursor = PageCursor(query, request, context)
+        self.is_backward = cursor.is_backward
+        #: What remains of the limit in the direction of the page.
+        self.remaining = cursor.passed if self.is_backward else cursor.remaining
+        every: Item = {str(n): {} for n in range(count)}
+        self._every = every
         #: Where each part that is not finished starts; none behind the last item of all.
-        self.starts: Item = {str(n): {} for n in range(count)} if start is None else start
+        self.starts: Item = every if cursor.start is None else cursor.start
 
     def of(self, rows: Sequence[tuple[str, Item]], read: Mapping[str, PageItems]) -> Page[Any]:
         """Return the page of rows, each with the number of its part; `read` are all that were read.
@@ -90,13 +97,22 @@ class PartsPage:
         Raise UnreadableItem, with the cursor behind the item.
         """
         items = [item for _, item in rows]
+        if self.is_backward:
+            page = turned(self._cursor, items, self._ends(rows, read), self._edges(read))
+            return self._query._page_of(page, self._cursor, None)
 
         def end_at(item: Item) -> Item:
             place = next(place for place, each in enumerate(items, 1) if each is item)
             return self._ends(rows[:place], read)
 
-        page = PageItems(items, self._ends(rows, read))
+        before = None if self.starts == self._every else self._edges(read)
+        page = PageItems(items, self._ends(rows, read), before)
         return self._query._page_of(page, self._cursor, end_at)
+
+    def _edges(self, read: Mapping[str, PageItems]) -> Item:
+        """Return where what was read of each part begins; a part that was not read is finished."""
+        edges = {number: self._query._edge(each.items, each.last) for number, each in read.items()}
+        return self._every | edges
 
     def _ends(self, rows: Sequence[tuple[str, Item]], read: Mapping[str, PageItems]) -> Item:
         """Return where each part that is not finished continues after these rows."""
@@ -204,13 +220,20 @@ class ShardedRange(Range[R, *Rest]):
 
     def _page(self, context: Context) -> Steps[Page[R]]:
         self._check_projection()
-        shards = self._shards()
         page = PartsPage(self, self._count, context)
         starts, size = page.starts, smaller(self._size, page.remaining)
-        step = Together([PartRead(shards[int(number)], starts[number], size) for number in starts])
+        # One more result shows whether there is a page before.
+        asked = size if size is None or not page.is_backward else size + 1
+        reading = self._reversed() if page.is_backward else self
+        shards = reading._shards()
+        step = Together([PartRead(shards[int(number)], starts[number], asked) for number in starts])
         yield step
         read = dict(zip(starts, step.results, strict=True))
-        return page.of(self._merged(read, size), read)
+        rows = reading._merged(read, asked)
+        places = known([item for _, item in rows])
+        if asked != size and len(places) == asked:
+            del rows[places[-1] :]
+        return page.of(rows, read)
 
     def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
         return (*super()._binding(request, context), self._count)

@@ -23,8 +23,8 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.facts import WholeScan, page_read
 from tablewright.plan.plan import DECLARED, Context, Steps, Together
 from tablewright.plan.query_requests import QueryRequest, Selection
-from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.page_query import MAX_REQUESTS, smaller
+from tablewright.plan.reads.page import Page, smaller
+from tablewright.plan.reads.page_query import MAX_REQUESTS
 from tablewright.plan.reads.query import Count, Query
 from tablewright.plan.reads.query_parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
 from tablewright.plan.shape import Shape, read_shape

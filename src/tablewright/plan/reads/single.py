@@ -136,6 +136,19 @@ class _PageAnswer(Struct, rename="pascal"):
 decode_page = msgspec.json.Decoder(_PageAnswer).decode
 
 
+class _RawPage(Struct, rename="pascal"):
+    items: list[msgspec.Raw]
+
+
+_decode_raw = msgspec.json.Decoder(_RawPage).decode
+_decode_item = msgspec.json.Decoder(Item).decode
+
+
+def first_item(answer: bytes) -> Item:
+    """Return the first item of a page that has items, without decoding the others."""
+    return _decode_item(_decode_raw(answer).items[0])
+
+
 def read_all(request: QueryRequest) -> Steps[list[Item]]:
     """Read the items of all pages of a query or scan."""
     items: list[Item] = []

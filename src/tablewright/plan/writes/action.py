@@ -46,6 +46,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_values,
 )
+from tablewright.plan.writes.linking import merge_links, required_target
 from tablewright.values import Item
 
 #: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
@@ -97,11 +98,18 @@ class Action(Struct):
     counters: Counters | None = None
     #: Of a condition check: whether the item must not exist.
     requires_absence: bool = False
+    #: Whether it only requires that what its write links to exists.
+    is_link: bool = False
 
     @property
     def only_counts(self) -> bool:
         """Whether it is about a parent of a written item, and changes only its counters."""
         return self.counters is not None and self.counters.is_alone
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it can be joined to another action on the same item."""
+        return self.is_link or self.only_counts
 
     def __post_init__(self) -> None:
         if not self.table.has_encrypted:
@@ -174,6 +182,9 @@ def side_actions(effect: WriteEffect) -> list[Action]:
             actions.append(_sentinel_action(effect, side.declared, side.old, side.new))
         elif side.new is not None:
             actions.append(_add_event(effect.entity, side.declared.event, side.new))
+    for link, key in effect.links:
+        check = required_target(link, key)
+        actions.append(Action("ConditionCheck", link.target.table, *check, is_link=True))
     return actions + [_count(effect.entity, change) for change in effect.counters]
 
 
@@ -379,7 +390,7 @@ def _count_with(target: Action, action: Action, counters: Counters) -> None:
         if target.counters is None:
             target.counters = Counters(counters.entity, {})
         if target.kind == "ConditionCheck":
-            target.kind = "Update"
+            target.kind, target.is_link = "Update", False
         target.counters.add(counters)
 
 
@@ -397,6 +408,9 @@ def merge(actions: list[Action]) -> list[Action]:
     They are on a sentinel that one write releases and another releases or reserves: the guard on
     the entity that releases it keeps this safe. Or they change the counters of one parent.
     """
+    if any(action.counters is not None for action in actions):
+        actions = _merge_counters(actions)
+    actions = merge_links(actions)
     sentinels = [action for action in actions if action.owners is not None]
     remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
     merged = set[int]()
@@ -406,11 +420,7 @@ def merge(actions: list[Action]) -> list[Action]:
             if other is not action:
                 other.owners = [*(other.owners or ()), *(action.owners or ())]
                 merged.add(id(action))
-    kept = [action for action in actions if id(action) not in merged]
-    for action in kept:
-        if action.counters is not None:
-            return _merge_counters(kept)
-    return kept
+    return [action for action in actions if id(action) not in merged]
 
 
 def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:
@@ -462,9 +472,9 @@ def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[
     for the next transaction, which reports it. Changes of the counters of one parent are merged.
     """
     taken = [groups.pop(0)]
-    seen = {action.identity for action in joined(*others, *taken) if not action.only_counts}
+    seen = {action.identity for action in joined(*others, *taken) if not action.is_shared}
     while groups and fit(*others, *taken, groups[0]):
-        identities = {action.identity for action in groups[0] if not action.only_counts}
+        identities = {action.identity for action in groups[0] if not action.is_shared}
         if not seen.isdisjoint(identities):
             break
         seen |= identities

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
-from tablewright.errors import NotFound
+from tablewright.errors import DeclarationError, NotFound
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.variants import VariantsMap, known_kind
@@ -72,6 +72,23 @@ class Delete(Write[E | None, E | None], Generic[E]):
     def _reading(self) -> Self:
         return self._replace(_reads_old=True)
 
+    def _steps(self, context: Context) -> Steps[E | None]:
+        if not self._entity.cascades:
+            return (yield from super()._steps(context))
+        from tablewright.plan.writes.cascading import delete_with_children  # made of deletes
+
+        found: E | None = yield from delete_with_children(self, context)
+        return found
+
+    def _in_transaction(self) -> Self:
+        if self._entity.cascades:
+            raise DeclarationError(
+                f"transact() cannot delete a {self._entity.name}: what belongs to it "
+                f"({self._entity.cascades[0].name}) may not fit into one transaction; run "
+                "delete() by itself"
+            )
+        return super()._in_transaction()
+
     def condition(self, condition: Condition[E]) -> Self:
         """Delete only if the condition holds for the stored item."""
         return self._with_condition(condition)
@@ -125,11 +142,19 @@ class Delete(Write[E | None, E | None], Generic[E]):
         """Return the same deletion of a variant."""
         return self._replace(_entity=kind, _depends_on_kind=False)
 
+    def _required_before(self) -> list[Requirement]:
+        """Return what must hold of the stored item before what belongs to it is deleted."""
+        return [*self._required_version(), *self._conditions]
+
+    def _required_version(self) -> list[Requirement]:
+        version = self._entity.version
+        if self._version is None or version is None:
+            return []
+        return [OfVersion(version.name, expressed(self._version))]
+
     def _requirements(self) -> list[Requirement]:
         """Return what must hold of the stored item."""
-        entity, guards = self._entity, list[Requirement]()
-        if self._version is not None and entity.version is not None:
-            guards.append(OfVersion(entity.version.name, expressed(self._version)))
+        entity, guards = self._entity, self._required_version()
         if self._reads and self._returns_old and self._version is None:
             guards.append(all_unchanged(entity))
         if entity.counted:  # what does not exist is taken away from no counter
@@ -144,6 +169,16 @@ class Delete(Write[E | None, E | None], Generic[E]):
         entity = self._entity
         if self._depends_on_kind and isinstance(entity, VariantsMap):
             return of_base(entity, [self._of_kind(each)._shape() for each in entity.variants])
+        own = self._own_shape()
+        if not entity.cascades:
+            return own
+        from tablewright.plan.writes.cascading import shape_with_children
+
+        return shape_with_children(self, own)
+
+    def _own_shape(self) -> Shape:
+        """Return the shape of the delete of the item alone."""
+        entity = self._entity
         return write_shape(
             entity,
             "DeleteItem",

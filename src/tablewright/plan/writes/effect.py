@@ -40,6 +40,7 @@ from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.counters import CounterChange, CounterMap, counter_changes
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import IndexKeys
+from tablewright.mapping.links import LinkMap, new_targets
 from tablewright.values import Item, Value
 
 
@@ -52,12 +53,19 @@ class Affected(Struct, frozen=True):
     histories: tuple[HistoryMap, ...]
     #: The counters of its parents.
     counters: tuple[CounterMap, ...]
+    #: The links to items that must exist.
+    links: tuple[LinkMap, ...]
     #: Whether other items may have to be written in the same transaction.
     has_side_items: bool
     #: The attributes that the index keys depend on.
     index_sources: frozenset[str]
     #: The attributes whose old values decide on the side items.
     side_sources: frozenset[str]
+
+    @property
+    def depends_on_whole(self) -> bool:
+        """Whether the old and the new item decide on other actions."""
+        return self.has_side_items or bool(self.links)
 
 
 def unique_names(unique: UniqueMap) -> frozenset[str]:
@@ -82,6 +90,7 @@ def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
         uniques,
         histories,
         counters,
+        tuple(link for link in entity.links if link.names & names),
         has_side_items=bool(uniques or histories or counters),
         index_sources=frozenset().union(*(key.depends_on for key in indexes)),
         side_sources=compared.union(*map(unique_names, uniques), *summed),
@@ -95,7 +104,7 @@ def affected_by_all(entity: EntityMap) -> Affected:
 
 
 def forget_affected() -> None:
-    """Compute anew what writes affect, after a counter was declared for an earlier entity."""
+    """Compute anew what writes affect: a rule about an earlier entity was declared."""
     affected_by.cache_clear()
     affected_by_all.cache_clear()
 
@@ -131,6 +140,8 @@ class WriteEffect(Struct, frozen=True):
     values: Values
     side_items: tuple[SideItem, ...] = ()
     counters: tuple[CounterChange, ...] = ()
+    #: The links that it makes, and the keys of the items that must exist.
+    links: tuple[tuple[LinkMap, Item], ...] = ()
 
 
 def write_effect(
@@ -152,7 +163,12 @@ def write_effect(
         if before is not None and after is not None and audit is not None:
             side_items += event_items(entity, affected.histories, before, after, audit)
         counters = counter_changes(affected.counters, before, after)
-    return WriteEffect(entity, key, old, new, values, tuple(side_items), tuple(counters))
+    links: tuple[tuple[LinkMap, Item], ...] = ()
+    if affected.links and new is not None:
+        names = frozenset[str]().union(*(link.names for link in affected.links))
+        linked = None if old is None else read_values(entity, old, names)
+        links = tuple(new_targets(affected.links, linked, values))
+    return WriteEffect(entity, key, old, new, values, tuple(side_items), tuple(counters), links)
 
 
 def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[str]) -> Values:

@@ -69,6 +69,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
+from tablewright.plan.writes.linking import refuse_stranded, without_link_to
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -116,6 +117,10 @@ class Move(Update[E, E], Generic[E]):
 
     _depends_on_whole = True
 
+    def _check(self) -> None:
+        super()._check()
+        refuse_stranded(self._entity, {each.entity for each in followers(self._entity)})
+
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
         found = yield from read_item(context, entity, self._key)
@@ -134,7 +139,7 @@ class Move(Update[E, E], Generic[E]):
         own = _move_actions(effect, guard, guard.verdict, carried)
         rows = yield from read_rows_below(entity, self._key, members, context)
         effects = [_row_effect(member, row, values, audit, carried) for member, row in rows]
-        moves = [_move_row(row, carried) for row in effects]
+        moves = [without_link_to(key, _move_row(row, carried)) for row in effects]
         if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
@@ -220,7 +225,9 @@ class Move(Update[E, E], Generic[E]):
             assignments=tuple(self._sets()),
             requirements=(facts.Absent(),),
         )
-        yield from changed_sides(entity, entity.uniques, self._affected.histories)
+        yield from changed_sides(
+            entity, entity.uniques, self._affected.histories, self._affected.links
+        )
         yield from counter_shapes(entity.counted)
         yield from counter_shapes(entity.counted, gone=True)
         for member in below:

@@ -37,6 +37,7 @@ from tablewright.plan.writes.guard import (
     put_if_absent,
     rejection,
 )
+from tablewright.plan.writes.linking import link_shapes
 from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -257,6 +258,7 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportI
             # Of an item that is replaced, if its values differ.
             *side_shapes(entity, entity.uniques, "Delete", is_typical=False),
             *(counter_shapes(entity.counted) if entity.counted else ()),
+            *link_shapes(entity.links),
         ]
         requires = self._requirements(reads)
         return self._shape_of_write(requires, sides, reads=reads, events=entity.histories)
@@ -282,9 +284,13 @@ class Create(EntityWrite[E], Generic[E]):
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
-        if self._entity.counted:
-            sides += counter_shapes(self._entity.counted, is_new=True)
+        entity = self._entity
+        sides = [
+            *side_shapes(entity, entity.uniques, "Put", may_be_own=False),
+            *link_shapes(entity.links),
+        ]
+        if entity.counted:
+            sides += counter_shapes(entity.counted, is_new=True)
         return self._shape_of_write([facts.Absent()], sides)
 
 

@@ -19,13 +19,13 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.limits import MAX_BATCH_WRITES
+from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import NOTHING, Actions, Repeats, all_read, items_read
+from tablewright.plan.facts import NOTHING, Actions, Batches, Repeats, all_read, items_read
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.several import item_identity, read_batch
@@ -66,6 +66,7 @@ class RangeWrite(Plan[int]):
             "limit()": query._total is not None,
             "page_size()": query._size is not None,
             "after()": query._cursor is not None,
+            "before()": query._before is not None,
             "select()": bool(query._columns),
             "skip_unreadable()": query._skips_unreadable,
         }
@@ -173,9 +174,21 @@ class RangeWrite(Plan[int]):
             write_range=write.in_transaction.for_each(),
         )
         reads = all_read(consistent=self._query._is_consistent)
+        between: tuple[Shape, ...] = ()
         if self._index_names:  # the items of the index rows are read in the table
-            reads += items_read(1, consistent=True).for_each()
-        whole = in_turn(read, rows)
+            each = items_read(1, consistent=True).for_each()
+            reads += each
+            items = Shape(
+                "BatchGetItem",
+                (self._entity.table,),
+                (self._entity,),
+                keys=(self._entity.primary.symbolic(),),
+                extent=Batches(MAX_BATCH_GET_KEYS),
+                read_units=TYPICAL_PAGE,
+                read_range=each,
+            )
+            between = (items,)
+        whole = in_turn(read, *between, rows)
         return replace(
             whole, indexes=read.indexes, keys=read.keys, filters=read.filters, read_range=reads
         )
@@ -208,7 +221,10 @@ class DeleteRange(RangeWrite):
 
     def _shape(self) -> Shape:
         delete: Delete[Any] = Delete(self._entity, {})
-        return self._shape_of(delete._replace(_conditions=self._conditions)._shape())
+        row = delete._replace(_conditions=self._conditions)._shape()
+        if not row.steps and not row.requirements:  # without a condition
+            row = replace(row, branches=(replace(row, operation="BatchWriteItem"),))
+        return self._shape_of(row)
 
 
 class UpdateRange(RangeWrite):

@@ -284,6 +284,8 @@ def _check(write: Any) -> None:
         "a parent that counts it": bool(entity.counted),
         "immutable attributes": bool(entity.immutable) and isinstance(write, Put),
         "transitions": bool(entity.stateful) and isinstance(write, Put),
+        "links to other items": bool(entity.links) and isinstance(write, Put),
+        "cascades": bool(entity.cascades) and isinstance(write, Delete),
     }
     for reason, holds in reasons.items():
         if holds:

@@ -115,7 +115,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         self._check()
         names = self._changed_names()
         self._affected = affected_by(entity, names)
-        if self._affected.has_side_items:
+        if self._affected.depends_on_whole:
             self._depends_on_whole = True
         if isinstance(entity, VariantsMap):
             if names & entity.primary.depends_on:
@@ -143,7 +143,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         for variant in base.variants:
             affected = affected_by(variant, names)
             own = {each.name.partition(".")[2] for each in affected.indexes} - kept
-            if own or affected.has_side_items:
+            if own or affected.depends_on_whole:
                 return True
         return False
 
@@ -155,7 +155,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
             _affected=affected,
             _depends_on_kind=False,
             _has_read_kind=True,
-            _depends_on_whole=affected.has_side_items or self._reads_old,
+            _depends_on_whole=affected.depends_on_whole or self._reads_old,
         )
 
     def _check(self) -> None:
@@ -233,7 +233,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
                 return self._answer(old, self._effect(changes, old, audit).new or {})
             if returned is not None:
                 return self._written(returned)
-            if self._affected.has_side_items:  # of a transaction DynamoDB returns nothing
+            if self._affected.depends_on_whole:  # of a transaction DynamoDB returns nothing
                 return self._written(effect.new or {})
             return self._changed_instance(changes)
 
@@ -322,7 +322,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
             new = with_index_keys(entity, self._key, values, affected.indexes)
             return WriteEffect(entity, self._key, None, new, values)
         new = self._apply(changes, old)
-        if affected.has_side_items:
+        if affected.depends_on_whole:
             values = vars(entity.decode(new))
         else:
             values = read_values(entity, new, affected.index_sources)
@@ -458,7 +458,9 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
 
     def _side_shapes(self) -> list[Shape]:
         affected = self._affected
-        shapes = changed_sides(self._entity, affected.uniques, affected.histories)
+        removed = {each.name for each in self._changes if each.overwrites and each.value is None}
+        links = [link for link in affected.links if not link.names & removed]
+        shapes = changed_sides(self._entity, affected.uniques, affected.histories, links)
         return shapes + counter_shapes(affected.counters) if affected.counters else shapes
 
     def _sets(self) -> list[facts.Assignment]:

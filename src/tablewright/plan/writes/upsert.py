@@ -44,6 +44,7 @@ from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import Audit, affected_by_all, write_effect
 from tablewright.plan.writes.guard import Guard, refuse_base
+from tablewright.plan.writes.linking import link_shapes
 from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
@@ -151,7 +152,7 @@ class Upsert(Update[E, E | None], Generic[E]):
     @cached_property
     def _reads(self) -> bool:
         entity = self._entity
-        if self._affected.has_side_items or self._needed() or self._reserved():
+        if entity.links or self._affected.has_side_items or self._needed() or self._reserved():
             return True
         if entity.counted or entity.maintained:  # a created item is counted, and begins at zero
             return True
@@ -361,6 +362,7 @@ class Upsert(Update[E, E | None], Generic[E]):
             *shapes,
             *side_shapes(entity, affected.histories, "Put"),
             *counter_shapes(entity.counted),
+            *link_shapes(entity.links),
         ]
 
 

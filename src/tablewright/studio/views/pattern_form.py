@@ -16,7 +16,7 @@ from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
-from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.include import PAGED
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, confirm_target, form_fields
@@ -150,7 +150,7 @@ class PatternForm:
         try:
             plan: Plan[Any] = call(self.pattern, submitted.values)
             after = self.given.get(AFTER)
-            return (plan.after(after) if after and isinstance(plan, Query) else plan), {}
+            return (plan.after(after) if after and isinstance(plan, PAGED) else plan), {}
         except TablewrightError as error:
             return None, {"": str(error)}
         except Exception as error:  # in the code of the pattern

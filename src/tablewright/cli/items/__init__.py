@@ -1,15 +1,12 @@
-"""Commands that read and write items: get, query, scan, put, delete.
+"""Commands that read items: get, query, scan.
 
-Invariants:
-- A read is bounded. `query` and `scan` read at most `--limit` items, 100 if it is not given, and
-  then say so on standard error, with the cursor to continue at; `--all` reads everything.
-- An existing item is replaced or deleted only if the user agrees: at the terminal, or with `--yes`.
-  A new item is written on the condition that it is still missing.
+Invariant: a read is bounded. `query` and `scan` read at most `--limit` items, 100 if it is not
+given, and then say so on standard error, with the cursor to continue at; `--all` reads everything,
+and so does `--count`, which prints the number of items only.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +14,6 @@ import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import (
-    describe_key,
     filter_expression,
     key_expression,
     parse_conditions,
@@ -28,24 +24,20 @@ from tablewright.cli.grammar import (
     Json,
     TableName,
     Target,
-    Yes,
     argument,
     flag,
     load_design,
     max_items,
     option,
 )
-from tablewright.cli.item_json import read_items
 from tablewright.cli.report import fail, say
 from tablewright.cli.sessions import TableSession, open_session
-from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.hints import did_you_mean_or_list
 from tablewright.presentation.terminal import EntityView, StoredView, View
 from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
-    from tablewright.schema import KeySchema
     from tablewright.values import Item
 
 MAX_ITEMS = 100
@@ -64,9 +56,10 @@ _FILTER = option(
     "--filter",
     metavar="CONDITION",
 )
-_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS)
+_LIMIT: int | None = option(f"The maximum number of items to read; {MAX_ITEMS} without it.")
 _CURSOR = option("Continue where a command stopped.", metavar="CURSOR")
 _ALL = flag("Read all items, in as many pages as needed.", "--all")
+_COUNT = flag("Print only the number of items: of all, unless --limit is given.", "--count")
 
 
 @add_command()
@@ -104,15 +97,16 @@ def query(
     index: str | None = option("Query this index, not the table."),
     desc: bool = flag("Print the highest sort key first."),
     filters: list[str] | None = _FILTER,
-    limit: int = _LIMIT,
+    limit: int | None = _LIMIT,
     cursor: str | None = _CURSOR,
     all_items: bool = _ALL,
+    count: bool = _COUNT,
     design: str | None = _DESIGN,
     attributes: str | None = _ATTRIBUTES,
     json: Json = False,
 ) -> None:
     """Print items of one partition, in the order of the sort key."""
-    maximum = max_items(limit, is_all=all_items)
+    maximum = _maximum(limit, is_all=all_items, is_count=count)
     entities = find_entities(design, table)
     with open_session(target) as session:
         conditions = parse_conditions(condition, session.describe(table).require_index(index).keys)
@@ -122,8 +116,11 @@ def query(
             **({"ScanIndexForward": False} if desc else {}),
         }
         add_expressions(request, key_expression(conditions), filters)
-        view = make_view(session, table, index, entities, attributes)
-        print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
+        pages = ReadPages(session, "Query", request, maximum, cursor)
+        if count:
+            print_count(pages)
+            return
+        print_pages(pages, make_view(session, table, index, entities, attributes), json=json)
 
 
 @add_command()
@@ -132,9 +129,10 @@ def scan(
     table: TableName,
     index: str | None = option("Scan this index, not the table."),
     filters: list[str] | None = _FILTER,
-    limit: int = _LIMIT,
+    limit: int | None = _LIMIT,
     cursor: str | None = _CURSOR,
     all_items: bool = _ALL,
+    count: bool = _COUNT,
     design: str | None = _DESIGN,
     attributes: str | None = _ATTRIBUTES,
     json: Json = False,
@@ -145,21 +143,29 @@ def scan(
     """
     from tablewright.mapping.item_kind import is_record
 
-    maximum = max_items(limit, is_all=all_items)
+    maximum = _maximum(limit, is_all=all_items, is_count=count)
     entities = find_entities(design, table)
     with open_session(target) as session:
         session.describe(table).require_index(index)
         key = session.describe(table).keys.names
         request = {"TableName": table, **({"IndexName": index} if index else {})}
         add_expressions(request, {}, filters)
-        view = make_view(session, table, index, entities, attributes)
         pages = ReadPages(
             *(session, "Scan", request, maximum, cursor),
             leave_out=lambda item: is_record(item[name] for name in key),
         )
-        print_pages(pages, view, json=json)
+        if count:
+            print_count(pages)
+            return
+        print_pages(pages, make_view(session, table, index, entities, attributes), json=json)
         if pages.left_out:
             say("1 item in which Tablewright keeps the version of the design is not shown.")
+
+
+def _maximum(limit: int | None, *, is_all: bool, is_count: bool) -> int | None:
+    """Return how many items to read; None for all. A count reads all, unless it has a limit."""
+    is_all = is_all or (is_count and limit is None)
+    return max_items(MAX_ITEMS if limit is None else limit, is_all=is_all)
 
 
 def find_item(session: TableSession, table: str, key: Sequence[str]) -> Item:
@@ -279,94 +285,21 @@ def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
         view.print_items(items)
     read = f" of {pages.read:,} read" if pages.read > pages.found else ""
     say(f"{plural(pages.found, 'item')}{read}, {plural(pages.units, 'unit')}")
+    _say_more(pages)
+
+
+def print_count(pages: ReadPages) -> None:
+    """Print the number of items of pages, then on standard error what it took."""
+    for _ in pages:
+        pass
+    typer.echo(pages.found)
+    say(f"{plural(pages.read, 'item')} read, {plural(pages.units, 'unit')}")
+    _say_more(pages)
+
+
+def _say_more(pages: ReadPages) -> None:
     if pages.cursor is not None:
         say(
             f"There are more: stopped after {plural(pages.read, 'item')}, see --limit. Read all "
             f"with --all,\nor continue with --cursor {pages.cursor}"
         )
-
-
-@add_command()
-def put(
-    target: Target,
-    table: TableName,
-    item: str = argument(
-        "ITEM",
-        "JSON, the path of a file with JSON, or - (standard input): plain JSON or DynamoDB's "
-        "JSON; one item, a list, or one item on each line.",
-    ),
-    yes: Yes = False,
-) -> None:
-    """Put items into a table; ask before an existing item is replaced."""
-    with open_session(target) as session:
-        key = session.describe(table).keys
-        items = read_items(item, key)
-        refuse_duplicates(items, key)
-        existing: dict[int, Any] = {}
-        for number, each in enumerate(items):
-            wanted = {name: each[name] for name in key.names}
-            request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
-            if stored := session.send("GetItem", request).get("Item"):
-                existing[number] = stored
-        if existing and not yes:
-            count = plural(len(existing), "item")
-            exist = "exists" if len(existing) == 1 else "exist"
-            view = make_view(session, table)
-            confirm(
-                f"{count} {exist} and will be replaced",
-                lambda: view.print_items(list(existing.values())),
-            )
-        for number, each in enumerate(items):
-            request = {"TableName": table, "Item": each}
-            if number not in existing:
-                request["ConditionExpression"] = "attribute_not_exists(#k)"
-                request["ExpressionAttributeNames"] = {"#k": key.names[0]}
-            try:
-                session.send("PutItem", request)
-            except TablewrightError:
-                if number:
-                    say(f"{number:,} of {plural(len(items), 'item')} were put before this failed")
-                raise
-        created = len(items) - len(existing)
-        say(f"{table}: {created:,} created, {len(existing):,} replaced")
-
-
-@add_command()
-def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None:
-    """Delete the item with a key, after showing it and asking.
-
-    Exit code 1: there is no such item.
-    """
-    with open_session(target) as session:
-        item, schema = find_item(session, table, key), session.describe(table).keys
-        if not yes:
-            view = make_view(session, table)
-            confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
-        wanted = {name: item[name] for name in schema.names}
-        session.send("DeleteItem", {"TableName": table, "Key": wanted})
-        say(f"{table}: 1 deleted")
-
-
-def refuse_duplicates(items: Sequence[Item], key: KeySchema) -> None:
-    """Raise InvalidValue if two items have the same key: only one of them could stay."""
-    seen = set()
-    for item in items:
-        shown = describe_key(item, key)
-        if shown in seen:
-            raise InvalidValue(f"two items have the key {shown}")
-        seen.add(shown)
-
-
-def confirm(
-    consequence: str, show: Callable[[], None] = lambda: None, option: str = "--yes"
-) -> None:
-    """Show what will change, and return if the user agrees.
-
-    Exit with code 1 if the user does not, and with code 2 if standard input is not a terminal.
-    """
-    if not sys.stdin.isatty():
-        fail(f"{consequence}; add {option}, because standard input is not a terminal")
-    show()
-    if not typer.confirm(f"{consequence}. Continue?", err=True):
-        say("nothing was changed")
-        raise typer.Exit(1)

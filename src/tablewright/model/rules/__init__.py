@@ -1,0 +1,1 @@
+"""Declarations of rules that are about several items: counters, cascades and references."""
