@@ -16,6 +16,7 @@ What an item is:
     converters       how values of each type are stored
     pydantic_bridge  constraints of values; entities and pages as pydantic types
     attributes       an entity's attributes, unique values and histories
+    counters         attributes that count or sum the items of another entity
     entity           an entity's values <-> its item; variants: several kinds at one key
     reader           the generated functions that decode an entity's usual items
     stored_form      the types into which msgspec decodes stored values, and code that reads them

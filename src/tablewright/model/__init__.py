@@ -4,6 +4,7 @@ What users declare:
 
     table, tenancy                   tables with their indexes; which partitions belong to a tenant
     entity, attribute, key           the kinds of items, their attributes and keys
+    counters                         attributes that count or sum other items
     aggregate, projection, inputs    types of results, and models of what a client may send
     pattern                          access patterns: functions that return plans
 

@@ -4,6 +4,8 @@ put.py delete.py    put, create, delete, upsert, save: make the plan, which read
 upsert.py save.py   known (`_prepare`), then computes
 update.py move.py   the plans Update and Move; update(…), in move.py, makes one of them
 effect.py           WriteEffect: the old and the new item, index keys, side items; computed once
+counting.py         what a write changes in the counters of other items, and how that is joined to
+counter_shapes.py   one action for each of them; the shape of such an action
 guard.py            the condition on what was read, and the error if it does not hold
 action.py           Action: one part of the request, what its failure means, how it is sent
 write.py            Write: the base of all writes; commit: send the actions as one request, and

@@ -26,6 +26,7 @@ from tablewright.plan.writes.action import (
     always_retry,
     side_actions,
 )
+from tablewright.plan.writes.counter_shapes import counter_shapes
 from tablewright.plan.writes.counting import counters_of_deleted
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
 from tablewright.plan.writes.guard import (
@@ -39,7 +40,6 @@ from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     Stored,
     Write,
-    counter_shapes,
     entity_of,
     of_base,
     refuse_undeletable,

@@ -57,6 +57,7 @@ from tablewright.plan.writes.action import (
     side_actions,
     take_fitting,
 )
+from tablewright.plan.writes.counter_shapes import counter_shapes
 from tablewright.plan.writes.counting import carried_counters, counters_of_moved, reset_counters
 from tablewright.plan.writes.effect import Audit, WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
@@ -74,7 +75,6 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
     changed_sides,
-    counter_shapes,
     entity_of,
     refuse_write_once,
     wait_for_writers,

@@ -27,6 +27,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
+from tablewright.plan.writes.counter_shapes import counter_shapes
 from tablewright.plan.writes.counting import keep_counters
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, read_values, write_effect
 from tablewright.plan.writes.guard import (
@@ -45,7 +46,6 @@ from tablewright.plan.writes.write import (
     Stored,
     Write,
     composed,
-    counter_shapes,
     entity_of,
     refuse_write_once,
     side_shapes,

@@ -50,6 +50,7 @@ from tablewright.plan.reads.single import read_item
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, side_actions
+from tablewright.plan.writes.counter_shapes import counter_shapes
 from tablewright.plan.writes.effect import (
     Audit,
     WriteEffect,
@@ -75,7 +76,6 @@ from tablewright.plan.writes.write import (
     Rewrite,
     changed_sides,
     composed,
-    counter_shapes,
     of_base,
     refuse_write_once,
     write_shape,

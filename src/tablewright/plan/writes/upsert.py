@@ -42,6 +42,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
+from tablewright.plan.writes.counter_shapes import counter_shapes
 from tablewright.plan.writes.effect import Audit, affected_by_all, write_effect
 from tablewright.plan.writes.guard import Guard, refuse_base
 from tablewright.plan.writes.linking import link_shapes
@@ -50,7 +51,6 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
     composed,
-    counter_shapes,
     entity_of,
     side_shapes,
     write_shape,

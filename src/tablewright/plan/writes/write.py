@@ -39,7 +39,6 @@ from tablewright.errors import (
 )
 from tablewright.limits import MAX_ITEM_SIZE, MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.attributes import HistoryMap, UniqueMap
-from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
@@ -431,50 +430,6 @@ def side_shapes(
             )
             shapes.append(shape)
     return shapes
-
-
-def counter_shapes(
-    counters: Iterable[CounterMap], *, gone: bool = False, is_new: bool = False
-) -> list[Shape]:
-    """Return the actions on the parents whose counters a write changes: one for each parent.
-
-    `gone`: the item is deleted, or leaves its parent. `is_new`: it did not exist, so that it needs
-    its parent. Otherwise there may be none, which is checked then.
-    """
-    parents: dict[EntityMap, list[CounterMap]] = {}
-    for each in counters:
-        parents.setdefault(each.parent, []).append(each)
-    shapes = [_parent_shape(parent, each, gone=gone) for parent, each in parents.items()]
-    return shapes if is_new else [_or_absent(each) for each in shapes]
-
-
-def _or_absent(parent: Shape) -> Shape:
-    check = replace(
-        parent, operation="ConditionCheck", assignments=(), requirements=(facts.Absent(),)
-    )
-    return replace(parent, branches=(check,))
-
-
-def _parent_shape(parent: EntityMap, counters: Sequence[CounterMap], *, gone: bool) -> Shape:
-    sets = []
-    for each in counters:
-        amount = "1" if each.summed is None else each.summed.name
-        text = f"{each.attribute.name} {'-' if gone else '+'} {amount}"
-        condition = "" if each.when is None else f" (if {each.when!r})"
-        sets.append(facts.Stamped(each.attribute.name, f"{text}{condition}"))
-    return Shape(
-        "Update",
-        (parent.table,),
-        (parent,),
-        keys=(parent.primary.symbolic(),),
-        extent=facts.Actions(1),
-        write_units=write_units(parent) * TRANSACTION_FACTOR,
-        write_range=facts.UnitRange(
-            0, facts.item_write(parent.index_rows).high * TRANSACTION_FACTOR
-        ),
-        assignments=tuple(sets),
-        requirements=(facts.Exists(),),
-    )
 
 
 def changed_sides(
