@@ -90,6 +90,7 @@ Reading.primary("a")  # E: an optional part is given as None
 Reading.primary("a", "7")  # E: a channel is a number
 Reading.primary(None, 7)  # E: only the last part is optional
 Reading.primary.within("a").gte("7")  # E: a channel is a number
+Reading.by_start("a").begins_with(7)  # E: a text begins with a text
 Reading.by_day("a").eq(NOW.isoformat())  # E: a day is a date
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts

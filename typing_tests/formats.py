@@ -205,6 +205,7 @@ class Reading(Entity, table=Log):
     primary = key("METERS" / meter, "CHANNEL" / optional(channel))
     by_day = index(Log.places, "METER" / meter, "AT" / optional("DAY" / day(at)))
     by_note = unique("NOTE" / optional(lower(note)), "METER" / meter / optional(channel))
+    by_start = index(Log.texts, "METER" / meter, "NOTE" / optional(note))
 
 
 class Vault:
@@ -300,6 +301,7 @@ def optional_parts_take_none() -> None:
     assert_type(Reading.primary.within("a").gte(7), Query[Reading])
     assert_type(Reading.by_day("a").gte(TODAY), Query[Reading])
     assert_type(Reading.by_note(None, "a", 7), GetByUnique[Reading])
+    assert_type(Reading.by_start("a").begins_with("x"), Query[Reading])
 
 
 def a_call_gives_what_the_format_takes() -> None:

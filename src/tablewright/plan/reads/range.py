@@ -74,7 +74,11 @@ class Range(Query[R], Generic[R, *Rest]):
             self._key.check_arguments(arguments, complete=False)
         return self._replace(_arguments=self._entity.enter_arguments(self._key, arguments))
 
-    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]:
+    @overload
+    def begins_with(self: Range[R, Text, *Behind], start: Text) -> Query[R]: ...
+    @overload
+    def begins_with(self: Range[R, Text | None, *Behind], start: Text) -> Query[R]: ...
+    def begins_with(self: Any, start: Any) -> Any:
         """Where the next part begins with this text."""
         found = self._key.next_part(len(self._arguments))
         if found and not found.part.is_free_text and found.template.natural is None:

@@ -154,12 +154,12 @@ def test_begins_with_on_a_natural_text(db: Database) -> None:
 
 def test_begins_with_is_for_texts() -> None:
     with pytest.raises(DeclarationError, match=r"Task\.primary: number is not a text"):
-        Task.primary.within("P").begins_with("00")  # type: ignore[arg-type]
+        Task.primary.within("P").begins_with("00")  # type: ignore[call-overload]
 
 
 def test_begins_with_when_every_part_is_bound_is_refused() -> None:
     with pytest.raises(DeclarationError, match="every part is bound"):
-        Comment.primary.within("P").eq(1, "a").begins_with("a")  # type: ignore[arg-type, misc]
+        Comment.primary.within("P").eq(1, "a").begins_with("a")  # type: ignore[call-overload, misc]
 
 
 def test_a_comparison_when_every_part_is_bound_is_refused() -> None:
