@@ -81,6 +81,8 @@ TEXTS_OF_OTHERS = {
     "verify/design": "names of modules",
     "wire/constraints": "members of requests",
 }
+#: Public names of every named tuple, which begin with an underscore.
+_OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 _CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 _TABLE_MEMBER = re.compile('"(KeySchema|AttributeDefinitions|BillingMode)"')
 
@@ -206,7 +208,7 @@ def _defined(module: ast.Module) -> Iterator[str]:
 
 
 def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
+    return name.startswith("_") and not name.startswith("__") and name not in _OF_NAMED_TUPLES
 
 
 def _measured(module: str, package: Path) -> int:
