@@ -39,7 +39,9 @@ TEXTS_OF_OTHERS = {
     "engine/access/account_scope": "regions and accounts in requests",
     "engine/change_log/streams": "names in requests",
     "expression": "expressions in requests",
+    "fastapi/application": "prefixes of paths, as an application passes them",
     "fastapi/etags": "headers of requests",
+    "fastapi/idempotency": "headers of requests",
     "ids": "identifiers in items",
     "infer/attributes": "names and values in items",
     "infer/design": "names and values in items",
@@ -52,6 +54,7 @@ TEXTS_OF_OTHERS = {
     "mapping/table": "keys of items",
     "model/entity": "names of errors of pydantic",
     "model/pattern": "messages of Python",
+    "model/route": "routes as a design declares them",
     "model/shards": "shards as a design declares them",
     "model/table": "names in a design",
     "partiql": "statements in requests",
@@ -78,6 +81,8 @@ TEXTS_OF_OTHERS = {
     "verify/design": "names of modules",
     "wire/constraints": "members of requests",
 }
+#: Public names of every named tuple, which begin with an underscore.
+_OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 _CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 _TABLE_MEMBER = re.compile('"(KeySchema|AttributeDefinitions|BillingMode)"')
 
@@ -203,7 +208,7 @@ def _defined(module: ast.Module) -> Iterator[str]:
 
 
 def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
+    return name.startswith("_") and not name.startswith("__") and name not in _OF_NAMED_TUPLES
 
 
 def _measured(module: str, package: Path) -> int:

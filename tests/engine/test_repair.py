@@ -100,7 +100,9 @@ def test_a_row_that_is_gone_is_named_by_an_index(tmp_path: Path) -> None:
     assert (table.items, table.lost) == (2, ['pk="k0002", sk="1"'])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 11))]
+)
 def test_pages_that_are_overwritten_lose_only_what_was_in_them(tmp_path: Path, seed: int) -> None:
     """What is saved is as it was; what is lost was in a page that was overwritten."""
     path = tmp_path / "old.db"

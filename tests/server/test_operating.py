@@ -9,7 +9,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -169,13 +169,26 @@ def read_file(url: str) -> str:
     return text
 
 
-@pytest.fixture
-def monitored(tmp_path: Path) -> Iterator[tuple[str, str]]:
+@contextmanager
+def monitoring(file: Path) -> Iterator[tuple[str, str]]:
     """A server on a file, and the URL of its monitor."""
-    with served("--metrics-port", "0", tmp_path / "x.db") as (process, url):
+    with served("--metrics-port", "0", file) as (process, url):
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
         yield url, lines[1].split()[1].removesuffix("/metrics")
+
+
+@pytest.fixture
+def monitored(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    with monitoring(tmp_path / "x.db") as urls:
+        yield urls
+
+
+@pytest.fixture(scope="module")
+def monitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The monitor of a server that is not sent anything."""
+    with monitoring(tmp_path_factory.mktemp("monitor") / "x.db") as (_, url):
+        yield url
 
 
 def test_metrics_count_requests_and_commits(monitored: tuple[str, str]) -> None:
@@ -198,14 +211,13 @@ def test_metrics_count_requests_and_commits(monitored: tuple[str, str]) -> None:
         assert f"# TYPE tablewright_{name} gauge\n" in text
 
 
-def test_a_server_that_runs_is_live_and_ready(monitored: tuple[str, str]) -> None:
-    _, monitor = monitored
+def test_a_server_that_runs_is_live_and_ready(monitor: str) -> None:
     assert read_file(f"{monitor}/ready") == "ready\n"
     assert read_file(f"{monitor}/live") == "live\n"
 
 
-def test_a_metrics_port_in_use_is_one_line(monitored: tuple[str, str]) -> None:
-    port = monitored[1].rpartition(":")[2]
+def test_a_metrics_port_in_use_is_one_line(monitor: str) -> None:
+    port = monitor.rpartition(":")[2]
     with served("--metrics-port", port) as (process, _):
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
@@ -223,9 +235,9 @@ def test_a_metrics_port_in_use_is_one_line(monitored: tuple[str, str]) -> None:
     ],
 )
 def test_the_monitor_refuses_everything_else(
-    monitored: tuple[str, str], request_line: str, headers: str, status: int
+    monitor: str, request_line: str, headers: str, status: int
 ) -> None:
-    with Client(monitored[1]) as client:
+    with Client(monitor) as client:
         client.send(f"{request_line}\r\n{headers}\r\n".encode())
         assert client.answer().status == status
         assert client.is_closed()

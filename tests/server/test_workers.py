@@ -18,8 +18,10 @@ import boto3
 import pytest
 
 from tablewright.engine import Engine
+from tablewright.engine.item_counts import MAX_EXACT_ROWS
 from tablewright.server import serving
 from tablewright.server.access import credentials_edit
+from tablewright.server.workers.worker import WorkerEngine
 from tests.commands import run
 from tests.engine.streaming import enabled
 from tests.server.conftest import TABLE
@@ -654,3 +656,22 @@ def test_expired_items_are_deleted(tmp_path: Path) -> None:
         item = {**KEY, "until": {"N": "1700000000"}}
         call(other, "PutItem", {"TableName": "things", "Item": item})
         wait_until(lambda: call(one, "GetItem", get("a")) == {})
+
+
+def test_a_worker_counts_large_tables(tmp_path: Path) -> None:
+    """Its engine has no other background work: that is the main process's."""
+    file = tmp_path / "x.db"
+    keys = [f"{number:04}" for number in range(MAX_EXACT_ROWS + 100)]
+    with Engine(file, durability="normal") as engine:
+        engine.call("CreateTable", TABLE)
+        for start in range(0, len(keys), 25):
+            puts = [{"PutRequest": {"Item": {"k": {"S": key}}}} for key in keys[start : start + 25]]
+            engine.call("BatchWriteItem", {"RequestItems": {"things": puts}})
+    with WorkerEngine(file, background=False) as worker:
+
+        def shown() -> int:
+            table = worker.call("DescribeTable", {"TableName": "things"})["Table"]
+            return int(table["ItemCount"])
+
+        assert shown() != len(keys)  # an estimate
+        wait_until(lambda: shown() == len(keys))

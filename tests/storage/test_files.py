@@ -12,10 +12,12 @@ from typing import Any
 
 import apsw
 import pytest
+from hypothesis import settings
 
 from tablewright.errors import CannotOpen, StoreClosed
 from tablewright.storage import Store, Tree, WriteTransaction
 from tablewright.storage.file import APPLICATION_ID, FORMAT, _claim_or_upgrade, _read_format
+from tests.examples import FULL
 from tests.storage.conftest import TREE
 
 
@@ -141,7 +143,7 @@ def test_threads_that_open_one_new_file_at_once_all_find_it_ours(tmp_path: Path)
             return store.read(lambda snapshot: list(snapshot.count(Tree(number))))
 
     with ThreadPoolExecutor(8) as pool:
-        for turn in range(40):
+        for turn in range(40 if settings().max_examples >= FULL else 12):
             path = tmp_path / f"{turn}.db"
             assert list(pool.map(open_and_write, [path] * 8, range(8))) == [[0, 0]] * 8
 

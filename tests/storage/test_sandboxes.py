@@ -131,6 +131,22 @@ def test_a_write_after_an_interrupted_end_stays_while_its_traceback_is_kept(stor
     assert kept
 
 
+def test_a_sandbox_that_is_left_first_undoes_those_inside_it_and_nothing_else(store: Store) -> None:
+    with sandbox(store):
+        store.write(put_pair)
+        outer, inner = sandbox(store), sandbox(store)
+        for one in (outer, inner):
+            one.__enter__()
+            store.write(put_pair)
+        assert store.read(pair) == (4, 4)
+        outer.__exit__()
+        assert store.read(pair) == (2, 2)
+        inner.__exit__()
+        store.write(put_pair)
+        assert store.read(pair) == (3, 3)
+    assert store.read(pair) == (1, 1)
+
+
 def test_an_open_sandbox_cannot_be_entered_again(store: Store) -> None:
     one = sandbox(store)
     with one:

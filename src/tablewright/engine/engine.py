@@ -122,7 +122,7 @@ class Engine(StepRunner):
             from tablewright.engine.archives.object_folder import ObjectFolder
 
             folder = ObjectFolder(s3)
-        counts = ItemCounts(self._start_jobs)
+        counts = ItemCounts(self._start_counting)
         super().__init__(store, StreamSettings(stream_shards), counts, folder, profile)
         self._old_operations = {
             operation for operation in LAYERED if profile.get(operation, OLD) is OLD
@@ -337,6 +337,10 @@ class Engine(StepRunner):
         return KeyCounts()
 
     def _start_jobs(self) -> None:
+        self._maintenance.start()
+
+    def _start_counting(self) -> None:
+        """Start to count large tables. A worker of a server does only this in the background."""
         self._maintenance.start()
 
     def _start_sweeping(self) -> None:

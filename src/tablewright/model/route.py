@@ -252,7 +252,8 @@ def same_place(routes: Iterable[tuple[str, Route]]) -> tuple[str, str, Route] | 
     """
     seen: dict[tuple[str, str], str] = {}
     for name, route in routes:
-        place = route.method, re.sub(r"\{\w+\}", "{}", route.path)
+        segments = ("{}" if each.startswith("{") else each for each in route.path.split("/"))
+        place = route.method, "/".join(segments)
         if place in seen:
             return seen[place], name, route
         seen[place] = name

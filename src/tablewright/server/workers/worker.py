@@ -26,6 +26,7 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from tablewright.engine import Engine, ReadStep, Step, WriteStep
 from tablewright.engine.step import ReadContext, WriteContext, wrap
@@ -91,6 +92,7 @@ class WorkerEngine(Engine):
             is_local=is_local,
         )
 
+    @override
     def _start_counting(self) -> None:
         """Count large tables, which DescribeTable needs; all other jobs are the main process's."""
         if self._counting is None or not self._counting.is_alive():
