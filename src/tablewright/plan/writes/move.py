@@ -67,7 +67,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
-from tablewright.plan.writes.linking import refuse_stranded, without_link_to
+from tablewright.plan.writes.linking import link_shapes, refuse_stranded, without_link_to
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -98,14 +98,13 @@ def update_item(
     changes: Sequence[Change[Any]],
     instance: Any = None,
 ) -> Update[Any]:
-    """Return the update of the item with a key: a move, if it changes the primary key.
-
-    `known` are the attributes that the key consists of.
-    """
+    """Return the update of an item whose key gives `known`: a move, if it changes the key."""
     if not changes:
         raise InvalidValue(f"{entity.name}: update() needs at least one change")
     # Update reports what is not a change.
     moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
+    if moves:
+        refuse_stranded(entity, {each.entity for each in followers(entity)})
     return (Move if moves else Update)(entity, key, known, changes, instance)
 
 
@@ -113,10 +112,6 @@ class Move(Update[E, E], Generic[E]):
     """An update that gives an item another key."""
 
     _depends_on_whole = True
-
-    def _check(self) -> None:
-        super()._check()
-        refuse_stranded(self._entity, {each.entity for each in followers(self._entity)})
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
@@ -211,9 +206,8 @@ class Move(Update[E, E], Generic[E]):
             assignments=tuple(self._sets()),
             requirements=(facts.Absent(),),
         )
-        yield from changed_sides(
-            entity, entity.uniques, self._affected.histories, self._affected.links
-        )
+        yield from changed_sides(entity, entity.uniques, self._affected.histories)
+        yield from link_shapes(self._affected.links)
         for member in below:
             yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
