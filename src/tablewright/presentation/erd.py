@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.paths import fields_of, without_none
-from tablewright.plan.writes.move import followers
+from tablewright.plan.writes.followers import followers
 
 #: Makes a type one word, which Mermaid requires.
 _WORD = str.maketrans({"[": "_", " ": "_", "]": None, ",": None})

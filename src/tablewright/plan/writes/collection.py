@@ -50,8 +50,8 @@ from tablewright.plan.writes.action import (
     take_fitting,
 )
 from tablewright.plan.writes.delete import Delete, delete_row
+from tablewright.plan.writes.followers import require_no_parent
 from tablewright.plan.writes.guard import key_text, rejection
-from tablewright.plan.writes.move import require_no_parent
 from tablewright.plan.writes.range_write import (
     DeleteRange,
     Progress,

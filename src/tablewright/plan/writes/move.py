@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units
@@ -35,15 +34,11 @@ from tablewright.errors import (
 )
 from tablewright.mapping.counters import CounterMap
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.key_condition import KeyCondition, SortCondition
-from tablewright.mapping.key_parts import KeyPart
-from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import extends, templates_can_collide
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan import facts
 from tablewright.plan.change import Change
 from tablewright.plan.plan import DECLARED, Context, Steps
-from tablewright.plan.query_requests import QueryRequest, Selection
-from tablewright.plan.reads.single import item_shape, read_all, read_item
+from tablewright.plan.reads.single import item_shape, read_item
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of, typical_size
 from tablewright.plan.writes.action import (
     Action,
@@ -60,17 +55,23 @@ from tablewright.plan.writes.action import (
 from tablewright.plan.writes.counter_shapes import counter_shapes
 from tablewright.plan.writes.counting import carried_counters, counters_of_moved, reset_counters
 from tablewright.plan.writes.effect import Audit, WriteEffect, affected_by_all, write_effect
+from tablewright.plan.writes.followers import (
+    Follower,
+    followers,
+    read_rows_below,
+    request_for_rows_below,
+    require_no_parent,
+)
 from tablewright.plan.writes.guard import (
     EXISTS,
     Guard,
-    WriteExpressions,
     all_unchanged,
     key_text,
     put_if_absent,
     rejection,
     stored_version,
 )
-from tablewright.plan.writes.linking import refuse_stranded, without_link_to
+from tablewright.plan.writes.linking import link_shapes, refuse_stranded, without_link_to
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
     Rewritable,
@@ -101,14 +102,13 @@ def update_item(
     changes: Sequence[Change[Any]],
     instance: Any = None,
 ) -> Update[Any]:
-    """Return the update of the item with a key: a move, if it changes the primary key.
-
-    `known` are the attributes that the key consists of.
-    """
+    """Return the update of an item whose key gives `known`: a move, if it changes the key."""
     if not changes:
         raise InvalidValue(f"{entity.name}: update() needs at least one change")
     # Update reports what is not a change.
     moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
+    if moves:
+        refuse_stranded(entity, {each.entity for each in followers(entity)})
     return (Move if moves else Update)(entity, key, known, changes, instance)
 
 
@@ -116,10 +116,6 @@ class Move(Update[E, E], Generic[E]):
     """An update that gives an item another key."""
 
     _depends_on_whole = True
-
-    def _check(self) -> None:
-        super()._check()
-        refuse_stranded(self._entity, {each.entity for each in followers(self._entity)})
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
@@ -225,9 +221,8 @@ class Move(Update[E, E], Generic[E]):
             assignments=tuple(self._sets()),
             requirements=(facts.Absent(),),
         )
-        yield from changed_sides(
-            entity, entity.uniques, self._affected.histories, self._affected.links
-        )
+        yield from changed_sides(entity, entity.uniques, self._affected.histories)
+        yield from link_shapes(self._affected.links)
         yield from counter_shapes(entity.counted)
         yield from counter_shapes(entity.counted, gone=True)
         for member in below:
@@ -426,93 +421,3 @@ def _left_behind(entity: EntityMap, key: Item, reason: str) -> str:
         f"{entity.name}: it has moved, but rows that were created meanwhile below its old key, "
         f"{key_text(key)}, could not follow: {reason}. Move each of them with an update of its own"
     )
-
-
-# -- the rows below an item -----------------------------------------------------------------------
-
-
-class Follower(Struct, frozen=True):
-    """An entity whose rows move with those of another, and which attributes follow which."""
-
-    entity: EntityMap
-    #: The row's attribute -> the moved item's attribute.
-    follows: dict[str, str]
-
-
-def followers(entity: EntityMap) -> list[Follower]:
-    """Return the entities whose rows are below those of an entity, in its partition."""
-    found = []
-    for other in entity.table.entities:
-        if other is not entity and (other.base is None or other.base is not entity.base):
-            follows = _follows(entity.primary, other.primary)
-            if follows is not None:
-                found.append(Follower(other, follows))
-    return found
-
-
-def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
-    """Return which attributes of one key follow which of the other; None if none do."""
-    if key.sort is None or theirs.sort is None or not _share_partition(key, theirs):
-        return None
-    pairs = list(zip(key.partition.pieces, theirs.partition.pieces, strict=True))
-    if key.sort.is_text and theirs.sort.is_text and extends(theirs.sort, key.sort):
-        pairs += zip(key.sort.pieces, theirs.sort.pieces, strict=False)
-    elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
-        return None
-    if any(isinstance(part, KeyPart) and part.notation.derive is not None for _, part in pairs):
-        return None  # made from a value of its own, which does not follow
-    return {
-        part.attribute: own.attribute
-        for own, part in pairs
-        if isinstance(own, KeyPart) and isinstance(part, KeyPart)
-    }
-
-
-def _share_partition(key: KeyMap, theirs: KeyMap) -> bool:
-    """Return whether rows of one key belong into the partitions of the other.
-
-    A natural key has no literal that says whose partition it is, but the name of its attribute.
-    """
-    own, other = key.partition, theirs.partition
-    if own.natural is not None or other.natural is not None:
-        is_natural = own.natural is not None and other.natural is not None
-        names = [[part.attribute for part in template.parts] for template in (own, other)]
-        return is_natural and names[0] == names[1]
-    return templates_can_collide(own, other) and len(own.pieces) == len(other.pieces)
-
-
-def read_rows_below(
-    entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
-) -> Steps[list[tuple[Follower, Item]]]:
-    """Read all rows below an item, each with its entity."""
-    by_entity = {member.entity: member for member in members}
-    if not members:
-        return []
-    rows = yield from read_all(request_for_rows_below(entity, key, members, context))
-    owned = [(by_entity.get(found), row) for row in rows if (found := entity.table.entity_of(row))]
-    return [(member, row) for member, row in owned if member is not None]
-
-
-def request_for_rows_below(
-    entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
-) -> QueryRequest:
-    """Return the query for the rows below an item, perhaps with others of its partition."""
-    partition, sort = entity.table.attributes
-    assert sort is not None
-    below = None
-    if all(extends(each.entity.primary.sort, entity.primary.sort) for each in members):  # type: ignore[arg-type]
-        start = key[sort]["S"] + entity.primary.partition.delimiter.text
-        below = SortCondition(sort, "begins_with", ({"S": start},))
-    return QueryRequest(
-        "Query",
-        {"TableName": context.name_of(entity.table), "ConsistentRead": True},
-        Selection(KeyCondition({partition: key[partition]}, below)),
-    )
-
-
-def require_no_parent(entity: EntityMap, key: Item) -> Action:
-    """Return the check that an item which was deleted or moved does not exist again."""
-    expressions = WriteExpressions()
-    expressions.require_not_exists(entity.table)
-    body = expressions.add_to({"Key": key})
-    return Action("ConditionCheck", entity.table, body, always_retry, requires_absence=True)

@@ -41,8 +41,8 @@ from tablewright.plan.writes.action import (
 )
 from tablewright.plan.writes.delete import Delete, delete_row
 from tablewright.plan.writes.effect import Audit
+from tablewright.plan.writes.followers import followers
 from tablewright.plan.writes.guard import stored_values
-from tablewright.plan.writes.move import followers
 from tablewright.plan.writes.several import send_batch
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import refuse_undeletable, refuse_write_once, wait_for_writers

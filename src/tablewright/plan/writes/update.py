@@ -69,6 +69,7 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
+from tablewright.plan.writes.linking import link_shapes
 from tablewright.plan.writes.returning import ReturningOld, returning
 from tablewright.plan.writes.write import (
     INVALID_PATH,
@@ -460,8 +461,8 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         affected = self._affected
         removed = {each.name for each in self._changes if each.overwrites and each.value is None}
         links = [link for link in affected.links if not link.names & removed]
-        shapes = changed_sides(self._entity, affected.uniques, affected.histories, links)
-        return shapes + counter_shapes(affected.counters) if affected.counters else shapes
+        shapes = changed_sides(self._entity, affected.uniques, affected.histories)
+        return [*shapes, *link_shapes(links), *counter_shapes(affected.counters)]
 
     def _sets(self) -> list[facts.Assignment]:
         """Return what the update sets."""

@@ -42,7 +42,6 @@ from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
-from tablewright.mapping.links import LinkMap
 from tablewright.plan import facts
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps, Wait
@@ -62,7 +61,6 @@ from tablewright.plan.writes.action import (
 )
 from tablewright.plan.writes.effect import Audit
 from tablewright.plan.writes.guard import key_text, rejection
-from tablewright.plan.writes.linking import link_shapes
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -433,17 +431,10 @@ def side_shapes(
 
 
 def changed_sides(
-    entity: EntityMap,
-    uniques: Iterable[UniqueMap],
-    histories: Iterable[HistoryMap],
-    links: Iterable[LinkMap] = (),
+    entity: EntityMap, uniques: Iterable[UniqueMap], histories: Iterable[HistoryMap]
 ) -> list[Shape]:
-    """Return the actions on the side items of values that change, and the checks of their links."""
-    return [
-        *side_shapes(entity, uniques, "Delete", "Put"),
-        *side_shapes(entity, histories, "Put"),
-        *link_shapes(links),
-    ]
+    """Return the actions on the side items of values that change."""
+    return [*side_shapes(entity, uniques, "Delete", "Put"), *side_shapes(entity, histories, "Put")]
 
 
 def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:

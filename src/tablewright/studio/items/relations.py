@@ -22,7 +22,7 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import sentinel
-from tablewright.plan.writes.move import followers
+from tablewright.plan.writes.followers import followers
 from tablewright.presentation.erd import Relation, erd
 from tablewright.presentation.keys import key_text, parser
 from tablewright.studio.items.reading import Lookup, lookup
