@@ -360,7 +360,9 @@ def _body(action: Action, context: Context) -> dict[str, Any]:
 
 def _merge_counters(actions: list[Action]) -> list[Action]:
     """Make one action of all changes of the counters of one parent, and of its own write."""
-    targets = {action.identity: action for action in actions if not action.only_counts}
+    own = (action for action in actions if not action.only_counts)
+    # An item that is written and linked to, too: the write, which leaves the link out.
+    targets = {each.identity: each for each in sorted(own, key=lambda each: not each.is_link)}
     merged = []
     for action in actions:
         if action.only_counts:
