@@ -177,4 +177,4 @@ lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .release dist

@@ -80,3 +80,8 @@ WRITE_UNIT_SIZE: Final = 1024
 
 #: The longest period of point-in-time recovery.
 MAX_RECOVERY_DAYS = 35
+
+# -- expired items -------------------------------------------------------------------------------
+
+#: The engine deletes them about this often, less often if that takes long; DynamoDB within days.
+SWEEP_SECONDS: Final = 60.0

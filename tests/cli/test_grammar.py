@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import typer.main
 
+from tablewright.cli import MODULES
 from tablewright.cli.all_commands import app
 from tablewright.cli.commands import GROUPS, PANELS, argument_forms
 from tablewright.cli.grammar import OLD_SPELLINGS, is_target
@@ -220,3 +221,14 @@ def test_a_target_alone_runs_the_checks_of_all_designs_there(tmp_path: Path) -> 
         *("shop", "market", "recipes", "menu", "commerce")
     ]
     assert list(tmp_path.iterdir()) == []  # the file is removed with its tables
+
+
+def test_each_module_has_the_commands_that_are_looked_for_in_it() -> None:
+    """`MODULES` lets a command import its own module alone."""
+    found: dict[str, set[str]] = {}
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        leaf = next(iter(getattr(command, "commands", {"": command}).values()))
+        module = leaf.callback.__module__.removeprefix("tablewright.cli.")
+        listed = (each for each in MODULES if f"{module}.".startswith(f"{each}."))
+        found.setdefault(next(listed, module), set()).add(name)
+    assert found == {**MODULES, "help": {"help", "completion"}, "all_commands": {"serve"}}

@@ -312,7 +312,7 @@ def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
 def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
     """`order_id` is of a CustomerOrder, `item_id` of an InventoryItem."""
     commerce, market = document_of("commerce"), document_of("market")
-    assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : order_id\n" in commerce
+    assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : orderId\n" in commerce
     assert "        str orderId PK, FK\n" in commerce
     assert "    INVENTORY_ITEM ||--o{ ORDER_ITEM : item_id\n" in market
 
@@ -322,9 +322,9 @@ def test_a_name_in_a_key_refers_to_the_entity_of_that_name() -> None:
     diagram = document_of("menu").partition("erDiagram\n")[2].partition("```")[0]
     lines = [line.strip() for line in diagram.splitlines()]
     assert lines[-3:] == [
-        "MENU ||--o{ SECTION : has",
-        "MENU ||--o{ PRODUCT : has",
-        "SECTION ||--o{ PRODUCT : section",
+        "MENU ||--o{ SECTION : MenuName",
+        "MENU ||--o{ PRODUCT : MenuName",
+        "SECTION ||--o{ PRODUCT : SectionName",
     ]
     assert "str SectionName PK, FK" in lines
 

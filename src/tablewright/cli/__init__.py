@@ -5,8 +5,9 @@ Invariants:
   errors go to standard error.
 - A mistake of the user (a port in use, a missing file) is one line and exit code 2, never a
   traceback. Exit code 1 means that the command ran and found a problem.
-- A command imports what it needs when it runs, so that `--help` is fast. `serve` imports typer only
-  for its help: `serve.options` says why.
+- A command imports what it needs when it runs, so that `--help` is fast. Only its own module is
+  imported, unless it shows other commands. `serve` imports typer only for its help: `serve.options`
+  says why.
 """
 
 from __future__ import annotations
@@ -15,9 +16,30 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from tablewright.cli.report import INTERRUPTED, describe_error, say
+
+#: The modules, with the commands that each adds to the application.
+MODULES = {
+    "check_design": {"verify", "check-items", "advise"},
+    "costs": {"cost"},
+    "credentials": {"credentials"},
+    "deploy": {"create-tables", "seed", "backfill", "reconcile"},
+    "evolution": {"lock", "diff", "migrate"},
+    "files": {"check-file", "backup", "restore", "compact", "repair"},
+    "first_design": {"designs", "new", "infer"},
+    "items.reads": {"get", "query", "scan"},
+    "items.writes": {"put", "update", "delete"},
+    "patterns": {"patterns", "explain"},
+    "publish": {"publish"},
+    "services": {"api", "mcp"},
+    "sql": {"sql", "shell"},
+    "studio": {"studio"},
+    "tables": {"tables", "describe", "create-table"},
+    "transfer": {"copy", "dump", "load"},
+}
 
 
 def main() -> None:
@@ -63,6 +85,11 @@ def run(arguments: Sequence[str]) -> None:
         except BrokenPipeError:
             sys.exit(1)
         return
-    from tablewright.cli.all_commands import app
+    module = next((name for name, its in MODULES.items() if its & set(arguments[:1])), None)
+    if module is None:  # an unknown command, or one about all commands
+        from tablewright.cli.all_commands import app
+    else:
+        import_module(f"tablewright.cli.{module}")
+        from tablewright.cli.commands import app
 
     app(arguments)

@@ -6,6 +6,7 @@ import inspect
 from importlib import import_module
 from typing import Any
 
+from tablewright.cli import MODULES
 from tablewright.cli.commands import PlainCommand, add_command, app
 from tablewright.cli.serve import serve
 from tablewright.cli.serve.options import ServeOptions, read_options
@@ -35,20 +36,6 @@ def add_serve() -> None:
     add_command("serve", cls=ServeCommand)(run_serve)
 
 
-for name in (
-    *("check_design", "costs", "credentials", "deploy", "evolution", "files", "first_design"),
-    *(
-        "help",
-        "items",
-        "items.writes",
-        "patterns",
-        "publish",
-        "services",
-        "sql",
-        "studio",
-        "tables",
-        "transfer",
-    ),
-):
+for name in (*MODULES, "help"):
     import_module(f"tablewright.cli.{name}")
 add_serve()

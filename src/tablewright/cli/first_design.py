@@ -49,14 +49,9 @@ _MOST_REASONS = 5
 @add_command()
 def designs() -> None:
     """List the bundled designs: complete single-table designs to read and copy."""
-    from tablewright.designs.catalog import bundled
+    from tablewright.designs.catalog import SUMMARIES
 
-    rows = []
-    for design in bundled():
-        entities = sum(len(table.__table__.entities) for table in design.tables)
-        title = design.doc.partition("\n")[0].partition(": ")[2]
-        counts = (len(design.tables), entities, len(design.patterns))
-        rows.append((design.name, title, *map(str, counts)))
+    rows = [(name, *map(str, summary)) for name, summary in SUMMARIES.items()]
     print_grid(("design", "description", "tables", "entities", "patterns"), rows)
     typer.echo("Next: tablewright verify NAME runs its checks, tablewright studio NAME shows it.")
 

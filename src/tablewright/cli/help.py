@@ -235,6 +235,6 @@ def _fish_line(condition: str, wanted: str, about: str = "") -> str:
 
 def designs() -> list[str]:
     """Return the names of the bundled designs."""
-    from tablewright.designs.catalog import BUNDLED  # it imports the model
+    from tablewright.designs.catalog import BUNDLED
 
     return list(BUNDLED)

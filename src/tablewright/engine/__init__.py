@@ -4,7 +4,7 @@
 {'TableNames': []}
 """
 
-from tablewright.engine.engine import SWEEP_SECONDS, Engine
+from tablewright.engine.engine import Engine
 from tablewright.engine.step import LongStep, ReadStep, Step, WriteStep
 
-__all__ = ["SWEEP_SECONDS", "Engine", "LongStep", "ReadStep", "Step", "WriteStep"]
+__all__ = ["Engine", "LongStep", "ReadStep", "Step", "WriteStep"]

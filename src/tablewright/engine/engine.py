@@ -40,6 +40,7 @@ from tablewright.engine.step import Step, WriteContext
 from tablewright.engine.tables.catalog import Catalog, read_account, read_jobs
 from tablewright.engine.tables.describe import ACCOUNT
 from tablewright.errors import SerializationException, ValidationException
+from tablewright.limits import SWEEP_SECONDS
 from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
 from tablewright.wire.layers import (
     DEFAULT_VALIDATION,
@@ -62,9 +63,6 @@ if TYPE_CHECKING:
     from tablewright.engine.realism.layer import RealisticLayer
     from tablewright.engine.statements.explain import Explanation
     from tablewright.policy import Principal
-
-#: The time between two deletions of expired items; longer if a sweep takes long.
-SWEEP_SECONDS = 60.0
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -98,12 +98,16 @@ class ReadStep(Struct):
     `is_costly`: it may take seconds, so it must not run in a thread that serves other requests.
     """
 
+    only_reads: ClassVar[bool] = True
+
     run: Callable[[ReadContext], Any]
     is_costly: bool = False
 
 
 class WriteStep(Struct):
     """A step that writes: `run` raises before its first change, or makes all its changes."""
+
+    only_reads: ClassVar[bool] = False
 
     run: Callable[[WriteContext], Any]
 
@@ -134,6 +138,8 @@ class LongStep(Struct):
 
     It must not run in a thread that serves other requests. If `run` raises, it has changed nothing.
     """
+
+    only_reads: ClassVar[bool] = False
 
     run: Callable[[LongContext], Any]
 

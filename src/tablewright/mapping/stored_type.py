@@ -27,7 +27,7 @@ from enum import Enum, Flag
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import pydantic
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tablewright.errors import InvalidValue
@@ -159,7 +159,7 @@ def _describe_class(kind: Any, open_types: tuple[Any, ...]) -> str:
         return name_of(kind)
     if issubclass(kind, Flag):
         return f"flags[{', '.join(str(member.value) for member in kind)}]"
-    if issubclass(kind, RootModel):
+    if issubclass(kind, BaseModel) and kind.__pydantic_root_model__:
         return _describe(kind.model_fields["root"].annotation, open_types)
     fields = _fields(kind)
     if fields is None:

@@ -16,6 +16,7 @@ import dataclasses
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, dataclass_transform
 
 import pydantic
@@ -115,7 +116,9 @@ class Entity:
             renamed_from=renamed_from,
             renamed_when=renamed_when,
         )
-        cls.__model__ = _validation_model(cls, declared)
+        cls.__model__ = _ValidationModel(cls, declared)  # type: ignore[assignment]
+        if declared.decorators:  # which may have mistakes that pydantic reports
+            assert cls.__model__
         if isinstance(entity, VariantsMap):
             _check_base(entity, type_name)
             compiled.add_base(entity)
@@ -292,6 +295,23 @@ def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
                 f"{cls.__name__}.{name}: the name is reserved; choose another, with "
                 f"attr(name={name!r}) to keep the stored name"
             )
+
+
+class _ValidationModel:
+    """In place of the pydantic model of an entity, until it is used: a program uses few of them."""
+
+    #: Of all models, since the model of an entity can contain those of others.
+    _lock = RLock()
+
+    def __init__(self, owner: type[Entity], declared: EntityDeclaration) -> None:
+        self._owner = owner
+        self._declared = declared
+
+    def __get__(self, entity: object, kind: type) -> type[pydantic.BaseModel]:
+        with self._lock:
+            if vars(self._owner)["__model__"] is self:
+                self._owner.__model__ = _validation_model(self._owner, self._declared)
+        return self._owner.__model__
 
 
 def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.BaseModel]:

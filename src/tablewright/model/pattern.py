@@ -40,7 +40,6 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.entity import Entity
 from tablewright.model.idempotency import once_shape, read_idempotency
-from tablewright.model.inputs import EntityModel
 from tablewright.model.route import Route, read_route
 from tablewright.model.table import Table
 from tablewright.model.where import WouldScan
@@ -370,8 +369,8 @@ def symbolic(expression: Expression, hint: Any) -> Any:
     if isinstance(hint, type) and isinstance(getattr(hint, "__entity__", None), EntityMap):
         entity: EntityMap = hint.__entity__  # type: ignore[attr-defined]
         return entity.symbolic(expression)
-    if isinstance(hint, type) and issubclass(hint, EntityModel):
-        return hint._symbolic(expression)
+    if isinstance(hint, type) and hasattr(hint, "__entity_type__"):  # an Input or a Patch
+        return hint._symbolic(expression)  # type: ignore[attr-defined]
     if _is_collection(origin) and get_args(hint):
         return [symbolic(MemberOf(expression), get_args(hint)[0])]
     return Symbol(expression)

@@ -31,7 +31,6 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
-from tablewright.model.inputs import Patch
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.query import Query
@@ -128,6 +127,12 @@ def issubclass_of(kind: Any, base: Any) -> bool:
     return isinstance(origin, type) and issubclass(origin, base)
 
 
+def _is_patch(kind: Any) -> bool:
+    from tablewright.model.inputs import Patch  # already imported if there is one
+
+    return issubclass_of(kind, Patch)
+
+
 def _has_fields(kind: Any) -> bool:
     names = ("__entity__", "__dataclass_fields__", "__required_keys__")
     return isinstance(kind, type) and any(hasattr(kind, name) for name in names)
@@ -163,7 +168,7 @@ def default_route(pattern: AccessPattern) -> Route:
     if is_one_model and isinstance(plan, Create | Put | Upsert):
         method = "POST" if isinstance(plan, Create) else "PUT"
         return Route(method, f"{before}/{plural_words(plan._entity.name)}")
-    if is_one_model and isinstance(plan, Update) and issubclass_of(types[others[0]], Patch):
+    if is_one_model and isinstance(plan, Update) and _is_patch(types[others[0]]):
         return Route("PATCH", before)
     if isinstance(plan, Delete | DeleteAggregate) and known and not others:
         return Route("DELETE", before)

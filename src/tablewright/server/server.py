@@ -33,8 +33,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.engine import SWEEP_SECONDS, Engine, LongStep, ReadStep, Step, WriteStep
+from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
+from tablewright.limits import SWEEP_SECONDS
 from tablewright.server.access.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.access.hosts import Hosts
 from tablewright.server.connection import Connection

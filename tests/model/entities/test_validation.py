@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import pydantic
 import pytest
 
-from tablewright import create, put
+from tablewright import Attr, Entity, attr, create, key, put
 from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.ids import ULID
 from tests.model.entities.catalog import AWARE, Everything, Line, Managed, Order, order
+from tests.new_table import new_table
 
 # -- made ------------------------------------------------------------------------------------------
 
@@ -234,3 +237,30 @@ def test_an_entity_that_was_read_is_checked_as_well(db: Database) -> None:
     assert found is not None
     with pytest.raises(InvalidValue):
         found.email = 5  # type: ignore[assignment]
+
+
+# -- the pydantic model ----------------------------------------------------------------------------
+
+
+def test_threads_that_use_an_entity_first_get_one_model() -> None:
+    class Late(Entity, table=new_table()):
+        name: Attr[str] = attr()
+        primary = key("LATE" / name, "LATE")
+
+    assert not isinstance(vars(Late)["__model__"], type)  # it is made on first use
+    with ThreadPoolExecutor(4) as threads:
+        models = list(threads.map(lambda _: Late.__model__, range(8)))
+    assert len(set(map(id, models))) == 1
+    assert vars(Late)["__model__"] is models[0]
+
+
+def test_a_mistake_in_a_decorator_is_reported_at_the_declaration() -> None:
+    with pytest.raises(pydantic.PydanticUserError, match="signature"):
+
+        class Wrong(Entity, table=new_table()):
+            name: Attr[str] = attr()
+            primary = key("WRONG" / name, "WRONG")
+
+            @pydantic.field_serializer("name")
+            def serialized(self) -> str:
+                return "x"

@@ -21,7 +21,7 @@ from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import describe_key, read_changes
 from tablewright.cli.grammar import TableName, Target, Yes, argument, option
 from tablewright.cli.item_json import read_items
-from tablewright.cli.items import Key, find_item, make_view
+from tablewright.cli.items.reads import Key, find_item, make_view
 from tablewright.cli.report import fail, say
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import DynamoDBError, InvalidValue, TablewrightError

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, get_args, get_origin
 
 import pydantic
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
 from tablewright.errors import InvalidValue
@@ -143,7 +143,7 @@ class _StructureField(NamedTuple):
 _REQUIRED, _ABSENT, _FROM_FACTORY = object(), object(), object()
 
 
-def root_model(kind: type[RootModel[Any]], where: str, build: Build) -> Converter:
+def root_model(kind: type[BaseModel], where: str, build: Build) -> Converter:
     root = build(kind.model_fields["root"].annotation, where)
     return through(root, kind, operator.attrgetter("root"), kind)
 

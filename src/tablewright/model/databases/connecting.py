@@ -6,40 +6,45 @@
 
 Invariant: a database is returned only if its tables are as declared. If they are not, or on any
 other error, a target that was opened here is closed again.
+
+A program imports this module with its model, and may never connect. So databases, their plans and
+transports are imported by the first call.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Coroutine, Generator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.engine import SWEEP_SECONDS, Engine
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.limits import SWEEP_SECONDS
 from tablewright.mapping.table import TableMap
-from tablewright.model.databases.database import AnyDatabase, AsyncDatabase, Database
-from tablewright.model.databases.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
 from tablewright.plan.request_events import Observer
-from tablewright.policy import Documents, Principal, as_principal
-from tablewright.storage import Durability
-from tablewright.transport.call_limits import CallLimits
-from tablewright.transport.remote import Remote
 from tablewright.transport.targets import Local, open_target
 
+if TYPE_CHECKING:
+    from tablewright.engine import Engine
+    from tablewright.model.databases.database import AnyDatabase, AsyncDatabase, Database
+    from tablewright.model.databases.provision import Provision
+    from tablewright.policy import Documents, Principal
+    from tablewright.storage import Durability
+    from tablewright.transport.call_limits import CallLimits
+    from tablewright.transport.remote import Remote
+
 #: What `connect` can open.
-Target: TypeAlias = str | Path | Engine | Remote
+Target: TypeAlias = "str | Path | Engine | Remote"
 
 #: The environment variable with the secret of cursors, which several processes can share.
 CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
 #: The secret of the cursors of this process, if none is given.
-_PROCESS_SECRET = secrets.token_bytes(32)
+_PROCESS_SECRET = os.urandom(32)
 
 
 def connect(
@@ -87,6 +92,8 @@ def connect(
     left raises EndpointUnavailable. Both can be given to `run`, too. They apply to `connect`
     itself, unless it creates or changes tables.
     """
+    from tablewright.model.databases.database import Database
+
     context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
     principal = _principal(policy, target)
     transport, owned = open_transport(target, durability, sweep_seconds)
@@ -122,6 +129,8 @@ def connect_async(
     """
 
     async def open_database() -> AsyncDatabase:
+        from tablewright.model.databases.database import AsyncDatabase
+
         context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
         principal = _principal(policy, target)
         transport, owned = open_transport(target, durability, sweep_seconds)
@@ -179,13 +188,8 @@ def open_transport(
     target: Any, durability: Durability = "full", sweep_seconds: float | None = None
 ) -> tuple[Local | Remote, bool]:
     """Return the transport to a target, and whether the database closes it."""
-    if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
-        raise InvalidValue(
-            f"{target!r} is not a valid target; use ':memory:', a file, an Engine, "
-            "dynamodb://region or http://host:port"
-        )
     transport = open_target(target, durability=durability, sweep_seconds=sweep_seconds)
-    return transport, not isinstance(target, (Engine, Remote))
+    return transport, isinstance(target, (str, Path))
 
 
 def _provisions(database: AnyDatabase, create: bool | None, *, update: bool) -> list[Provision]:
@@ -193,6 +197,8 @@ def _provisions(database: AnyDatabase, create: bool | None, *, update: bool) -> 
 
     By default, a missing table is created only in this process.
     """
+    from tablewright.model.databases.provision import Provision
+
     creates = isinstance(database._transport, Local) if create is None else create
     return [Provision(table, create=creates, update=update) for table in database.table_names]
 
@@ -215,6 +221,9 @@ def _restrict(
 def _principal(policy: Documents | Principal | None, target: object) -> Principal | None:
     if policy is None:
         return None
+    from tablewright.policy import as_principal
+    from tablewright.transport.remote import Remote
+
     if isinstance(target, Remote) or "://" in str(target):
         raise InvalidValue(
             f"policy= restricts an engine in this process, not {target}; give the policy to the "
@@ -231,6 +240,8 @@ def _context(
     timeout: float | None,
     max_attempts: int | None,
 ) -> Context:
+    from tablewright.transport.call_limits import CallLimits
+
     if not tables:
         raise InvalidValue(
             "connect(target, …) takes at least one Table: pass the classes of your tables"

@@ -44,7 +44,7 @@ from tablewright.plan.migration.write_rate import ResolveRate, read_rate
 from tablewright.plan.plan import Context
 
 #: A target as `connect` takes it, or a database that is open.
-Target: TypeAlias = connecting.Target | Database
+Target: TypeAlias = "connecting.Target | Database"
 
 
 class MigrationStatus(Struct, frozen=True):
