@@ -12,6 +12,7 @@ SITE   := .site
 NODE   := .node
 PEERS  := .peers
 BROWSER  := .browser
+CONTRACT := .schemathesis
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
@@ -37,7 +38,7 @@ run: $(READY) ## verify the five designs on the embedded engine
 test: $(READY) ## run the tests except the slow ones
 	@$(PYTEST) -m "not slow and not browser" $(ARGS)
 
-test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready ## run the slow tests
+test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready $(CONTRACT)/.ready ## run the slow tests
 	@HYPOTHESIS_PROFILE=ci $(PYTEST) -m slow $(ARGS)
 
 # The test of CDK applications is skipped if the kit cannot be installed; it needs Node.js, too.
@@ -47,6 +48,13 @@ $(CDK)/.ready: tests/publish/cdk-requirements.lock
 	@node --version > /dev/null && $(CDK)/bin/python -m pip install -qq \
 	  --disable-pip-version-check -r $< && touch $@ \
 	  || { rm -rf $(CDK); echo "the AWS Cloud Development Kit could not be installed" >&2; }
+
+# The tests of HTTP APIs against their documents are skipped without it.
+$(CONTRACT)/.ready: tests/fastapi/contract/requirements.lock
+	@test -x $(CONTRACT)/bin/python || $(PYTHON) -m venv $(CONTRACT)
+	@echo "installing schemathesis into $(CONTRACT) (once) ..."
+	@$(CONTRACT)/bin/python -m pip install -qq --disable-pip-version-check -r $< && touch $@ \
+	  || { rm -rf $(CONTRACT); echo "schemathesis could not be installed" >&2; }
 
 test-browser: $(BROWSER)/.ready chromium ## run the tests in Chromium; installs what is missing
 	@CHROMIUM=$(CHROMIUM) $(PYTEST) -m browser tests/browser $(ARGS)
@@ -177,4 +185,4 @@ lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) $(CONTRACT) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist

@@ -36,6 +36,7 @@ from tablewright.fastapi.etags import (
     WritePrecondition,
 )
 from tablewright.fastapi.idempotency import ResponseRecorder, json_response
+from tablewright.fastapi.parameters import stated_type
 from tablewright.fastapi.problems import found
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.http_operation import HttpOperation
@@ -185,22 +186,22 @@ class Continued(Struct, frozen=True):
 
 def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters of the pattern: in the path, the query or the body."""
-    operation, types = exposed.operation, exposed.pattern.types
+    operation, pattern = exposed.operation, exposed.pattern
     defaults = operation.defaults
     if exposed.tenant is not None:
         name, dependency = exposed.tenant
         yield _keyword(name, Annotated[Any, Depends(dependency)])
     for name in operation.route.parameters:
-        yield _keyword(name, Annotated[types[name], Path()])
+        yield _keyword(name, Annotated[stated_type(pattern, name), Path()])
     for name in operation.query:
-        yield _keyword(name, Annotated[types[name], Query()], defaults[name])
+        yield _keyword(name, Annotated[stated_type(pattern, name), Query()], defaults[name])
     if operation.is_whole:
         (name,) = operation.body
-        yield _keyword(name, Annotated[types[name], Body()], defaults[name])
+        yield _keyword(name, Annotated[pattern.types[name], Body()], defaults[name])
     elif operation.body:
         fields: dict[str, Any] = {
             name: (
-                types[name],
+                stated_type(pattern, name, is_json=True),
                 ... if defaults[name] is inspect.Parameter.empty else defaults[name],
             )
             for name in operation.body
@@ -289,7 +290,9 @@ def _link_next(request: Request, response: Response, page: Page[Any]) -> None:
         query = [
             (name, value) for name, value in request.query_params.multi_items() if name != "cursor"
         ]
-        target = f"{request.url.path}?{urlencode([*query, ('cursor', page.next_cursor)])}"
+        target = (
+            f"{quote(request.scope['path'])}?{urlencode([*query, ('cursor', page.next_cursor)])}"
+        )
         response.headers["Link"] = f'<{target}>; rel="next"'
 
 

@@ -62,6 +62,8 @@ logger = logging.getLogger("tablewright.fastapi")
 MEDIA_TYPE = "application/problem+json"
 #: FastAPI's models of the response 422.
 _REPLACED = ("HTTPValidationError", "ValidationError")
+#: Decimals whose digits DynamoDB can store.
+_DECIMAL = r"^[+-]?[0-9]{1,19}(\.[0-9]{1,19})?$"
 _METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
 
@@ -247,6 +249,7 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
         "description": "A problem.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"{prefix}{Problem.__name__}"}}},
     }
+    _state_decimals(schema)
     for path in schema["paths"].values():
         for method, operation in path.items():
             if method in _METHODS:
@@ -255,6 +258,18 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
         for name in _REPLACED:
             models.pop(name, None)
     return schema
+
+
+def _state_decimals(part: Any) -> None:
+    """Say which texts are decimals; pydantic describes a Decimal as a number or any text."""
+    if isinstance(part, dict):
+        if part.get("anyOf") == [{"type": "number"}, {"type": "string"}]:
+            part["anyOf"][1]["pattern"] = _DECIMAL
+        for each in part.values():
+            _state_decimals(each)
+    elif isinstance(part, list):
+        for each in part:
+            _state_decimals(each)
 
 
 def _describe(responses: dict[str, Any], reference: str) -> None:

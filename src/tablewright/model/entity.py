@@ -37,7 +37,7 @@ from tablewright.model.compile import compile_entity
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
-from tablewright.model.validation import entity_model
+from tablewright.model.validation import entity_model, stated_limits
 from tablewright.model.where import find
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -112,7 +112,7 @@ class Entity:
             renamed_from=renamed_from,
             renamed_when=renamed_when,
         )
-        cls.__model__ = _validation_model(cls, declared)
+        cls.__model__ = _validation_model(cls, entity, declared)
         if isinstance(entity, VariantsMap):
             _check_base(entity, type_name)
             compiled.add_base(entity)
@@ -284,7 +284,9 @@ def _refuse_reserved(cls: type, declared: EntityDeclaration) -> None:
             )
 
 
-def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.BaseModel]:
+def _validation_model(
+    cls: type, entity: EntityMap, declared: EntityDeclaration
+) -> type[pydantic.BaseModel]:
     """Return the pydantic model that validates the values of an entity."""
     fields: dict[str, Any] = {}
     for name, attribute in declared.attributes.items():
@@ -294,6 +296,8 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
             options["default_factory"] = default
         if attribute.role in STAMPS:
             options["json_schema_extra"] = {"readOnly": True}
+        else:
+            options["json_schema_extra"] = stated_limits(entity, name)
         fields[name] = (declared.entering(name), pydantic.Field(**options))
     return entity_model(cls, fields, declared.decorators)
 

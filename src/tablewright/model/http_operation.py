@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.model.annotations import namespace, resolve
+from tablewright.model.attribute import Reference
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.route import Route, is_structured, route_of
 from tablewright.plan.plan import Plan
@@ -80,7 +81,18 @@ def _result_type(pattern: AccessPattern) -> Any:
         return tuple[kinds | None, ...] if isinstance(pattern.plan, Transaction) else kinds
     members = [each for each in get_args(bound) if each is not type(None)]
     is_optional = get_origin(bound) in (Union, UnionType) and len(members) == 1
-    return members[0] if is_optional else bound
+    return _with_absent_paths(pattern, members[0] if is_optional else bound)
+
+
+def _with_absent_paths(pattern: AccessPattern, result: Any) -> Any:
+    """Return the type of a projection: a member that a path reads may be absent, which is null."""
+    columns = getattr(getattr(pattern.plan, "_query", pattern.plan), "_columns", ())
+    kinds = get_args(result)
+    if get_origin(result) is not tuple or len(kinds) != len(columns):
+        return result
+    pairs = zip(kinds, columns, strict=True)
+    members = (kind if isinstance(each, Reference) else kind | None for kind, each in pairs)
+    return tuple.__class_getitem__(tuple(members))
 
 
 def _given_to_plan(kind: Any, arguments: tuple[Any, ...]) -> Any:

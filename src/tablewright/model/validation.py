@@ -28,8 +28,9 @@ from pydantic._internal._decorators import (
 )
 from pydantic.fields import ComputedFieldInfo
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.pydantic_bridge import Check, checked_by
 
 #: The configuration of the models of entities.
@@ -156,6 +157,52 @@ def strict(kind: Any) -> Any:
     if type(None) in arguments and len(arguments) == 2:
         return strict(next(part for part in arguments if part is not type(None))) | None
     return kind
+
+
+#: DynamoDB's numbers have at most 38 digits.
+_DIGITS = 38
+
+
+def limits_of(kind: Any, refuses: Callable[[Any], bool]) -> dict[str, int]:
+    """Return what a JSON schema says about the values of a type that are refused."""
+    if str in (get_args(kind) or (kind,)):  # also `KSUID | str`
+        return {"minLength": 1} if refuses("") else {}
+    found: dict[str, int] = {}
+    if kind is int:
+        if refuses(-1):
+            found["minimum"] = int(refuses(0))
+        if refuses(10**_DIGITS - 1):
+            allowed = (10**count - 1 for count in range(_DIGITS - 1, 0, -1))
+            most = next((each for each in allowed if not refuses(each)), None)
+            found |= {} if most is None else {"maximum": most}
+    return found
+
+
+def limits_in_keys(entity: EntityMap, name: str) -> dict[str, int]:
+    """Return what a JSON schema says about an attribute that is in keys: `{"minLength": 1}`."""
+    keys = [entity.primary, *entity.indexes, *(each.key for each in entity.uniques)]
+    parts = [part for key in keys for part in key.parameters if part.attribute == name]
+
+    def refuses(value: Any) -> bool:
+        for part in parts:
+            try:
+                part.text(value)
+            except InvalidValue:
+                return True
+        return False
+
+    return limits_of(entity.attributes[name].converter.kind, refuses) if parts else {}
+
+
+def stated_limits(entity: EntityMap, name: str) -> Callable[[dict[str, Any]], None] | None:
+    """Return what adds the limits of an attribute in keys to its JSON schema."""
+    limits = limits_in_keys(entity, name)
+
+    def add(schema: dict[str, Any]) -> None:
+        for limit, value in limits.items():
+            schema.setdefault(limit, value)
+
+    return add if limits else None
 
 
 def _exact(value: Any) -> Any:
