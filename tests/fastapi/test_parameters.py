@@ -80,7 +80,7 @@ def change_seat(
 
 @pytest.fixture(scope="module")
 def app() -> FastAPI:
-    patterns = [seat, free_seats, put_seat, add_seat, change_seat]
+    patterns: list[Any] = [seat, free_seats, put_seat, add_seat, change_seat]
     return create_app(":memory:", Hall, patterns=patterns)
 
 

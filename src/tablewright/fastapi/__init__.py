@@ -13,6 +13,7 @@ Modules:
                 `Paging`: the query parameters `limit` and `cursor`
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
+    requests    a limit for bodies, and an id for each request
     endpoints   the function that FastAPI calls for a request to an access pattern
     tokens      `Tokens`: who sends a request, by a JSON Web Token; imported from there
     application `create_app`, `pattern_router`: an HTTP API whose operations are access patterns
@@ -46,6 +47,7 @@ from tablewright.fastapi.databases import (
 )
 from tablewright.fastapi.etags import ETag, IfMatch
 from tablewright.fastapi.problems import Problem, add_exception_handlers, found
+from tablewright.fastapi.requests import RequestMiddleware
 
 __all__ = [
     "DatabaseDep",
@@ -54,6 +56,7 @@ __all__ = [
     "PageParams",
     "Paging",
     "Problem",
+    "RequestMiddleware",
     "SyncDatabaseDep",
     "add_exception_handlers",
     "create_app",

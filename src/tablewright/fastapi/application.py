@@ -32,6 +32,7 @@ from tablewright.fastapi.endpoints import (
 from tablewright.fastapi.etags import REQUIRED_IF_MATCH
 from tablewright.fastapi.idempotency import PARAMETER
 from tablewright.fastapi.problems import add_exception_handlers
+from tablewright.fastapi.requests import MAX_BODY, RequestMiddleware
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.databases.connecting import Target
 from tablewright.model.http_operation import operation_of
@@ -58,7 +59,7 @@ Tenant = Mapping[str, Callable[..., Any]]
 Scope = Callable[[AccessPattern], str]
 
 #: The headers that scripts of other origins may read.
-_EXPOSED_HEADERS = ("ETag", "Link", "Location", "Retry-After")
+_EXPOSED_HEADERS = ("ETag", "Link", "Location", "Retry-After", "X-Request-ID")
 
 
 def create_app(
@@ -71,6 +72,7 @@ def create_app(
     dependencies: Sequence[Any] = (),
     require_if_match: bool = False,
     cors_origins: Sequence[str] = (),
+    max_body: int = MAX_BODY,
     title: str | None = None,
     version: str = "0.1.0",
     **options: Any,
@@ -81,7 +83,8 @@ def create_app(
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
     each follow from its declaration: see `pattern_router`. `tenant`, `tokens`, `scope`,
     `dependencies` and `require_if_match` are those of the router. `cors_origins` may call the API
-    from a browser. The other options are those of `connect_async`.
+    from a browser. A body of more than `max_body` bytes is refused. The other options are those of
+    `connect_async`.
 
     Raise DeclarationError if no pattern is exposed.
     """
@@ -99,6 +102,7 @@ def create_app(
         lifespan=lifespan(target, *tables, **options),
     )
     add_exception_handlers(app)
+    app.add_middleware(RequestMiddleware, max_body=max_body)
     if cors_origins:
         app.add_middleware(
             CORSMiddleware,

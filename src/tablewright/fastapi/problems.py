@@ -60,6 +60,8 @@ T = TypeVar("T")
 logger = logging.getLogger("tablewright.fastapi")
 
 MEDIA_TYPE = "application/problem+json"
+#: The header with the id of a request, and the member of a request's scope.
+REQUEST_ID = "x-request-id"
 #: FastAPI's models of the response 422.
 _REPLACED = ("HTTPValidationError", "ValidationError")
 #: Decimals whose digits DynamoDB can store.
@@ -158,9 +160,10 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
     is_warning = status >= 500 or isinstance(error, TenantViolation)
     logger.log(
         logging.WARNING if is_warning else logging.DEBUG,
-        "%s %s: %s: %s",
+        "%s %s%s: %s: %s",
         request.method,
         request.url.path,
+        f" [{request.scope[REQUEST_ID]}]" if REQUEST_ID in request.scope else "",
         type(error).__name__,
         error,
     )
@@ -178,7 +181,7 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
     if isinstance(error, InvalidValue) and error.attribute:
         members["errors"] = [InvalidField(loc=[error.attribute], msg=detail, type=code)]
     headers = {"Retry-After": "1"} if status in (429, 503) else {}
-    return _response(status, headers, **members)
+    return problem_response(status, headers, **members)
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
@@ -188,7 +191,7 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         return Response(status_code=status, headers=headers)
     detail: Any = error.detail
     members = dict(detail) if isinstance(detail, Mapping) else {"detail": str(detail)}
-    return _response(status, headers, **members)
+    return problem_response(status, headers, **members)
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
@@ -198,14 +201,21 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
         for each in error.errors()
     ]
     detail = "The request is not valid."
-    return _response(422, code="invalid_request", detail=detail, errors=errors)
+    return problem_response(422, code="invalid_request", detail=detail, errors=errors)
 
 
 async def _on_unexpected_error(request: Request, error: Exception) -> Response:
-    return _response(500, detail="An unexpected error has occurred.")  # the server logs it
+    own = request.scope.get(REQUEST_ID)
+    if own is not None:
+        logger.error("%s %s [%s]: unexpected error", request.method, request.url.path, own)
+    headers = {} if own is None else {REQUEST_ID: own}
+    detail = "An unexpected error has occurred."
+    return problem_response(500, headers, detail=detail)  # the server logs the traceback
 
 
-def _response(status: int, headers: Mapping[str, str] | None = None, /, **members: Any) -> Response:
+def problem_response(
+    status: int, headers: Mapping[str, str] | None = None, /, **members: Any
+) -> Response:
     """Return the response with a problem; the code and the detail are by default the phrase."""
     phrase = HTTPStatus(status).phrase if status in list(HTTPStatus) else f"Status {status}"
     problem = {
