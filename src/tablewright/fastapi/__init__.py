@@ -15,6 +15,8 @@ Modules:
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
     requests    a limit for bodies, and an id for each request
     endpoints   the function that FastAPI calls for a request to an access pattern
+    callers     `ApiKeys`: who sends a request, by a key; claims and scopes
+    hidden      attributes that no response contains
     tokens      `Tokens`: who sends a request, by a JSON Web Token; imported from there
     application `create_app`, `pattern_router`: an HTTP API whose operations are access patterns
 
@@ -34,6 +36,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from tablewright.fastapi.application import create_app, pattern_router
+from tablewright.fastapi.callers import ApiKeys
 from tablewright.fastapi.databases import (
     DatabaseDep,
     PageParams,
@@ -50,6 +53,7 @@ from tablewright.fastapi.problems import Problem, add_exception_handlers, found
 from tablewright.fastapi.requests import RequestMiddleware
 
 __all__ = [
+    "ApiKeys",
     "DatabaseDep",
     "ETag",
     "IfMatch",

@@ -14,13 +14,14 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from msgspec.structs import replace
 from starlette.middleware.cors import CORSMiddleware
 
 from tablewright.errors import DeclarationError, TablewrightError
+from tablewright.fastapi.callers import Callers
 from tablewright.fastapi.databases import DatabaseDep, lifespan
 from tablewright.fastapi.endpoints import (
     Exposed,
@@ -30,6 +31,7 @@ from tablewright.fastapi.endpoints import (
     is_tagged_read,
 )
 from tablewright.fastapi.etags import REQUIRED_IF_MATCH
+from tablewright.fastapi.hidden import hidden_of
 from tablewright.fastapi.idempotency import PARAMETER
 from tablewright.fastapi.problems import add_exception_handlers
 from tablewright.fastapi.requests import MAX_BODY, RequestMiddleware
@@ -44,9 +46,6 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.reads.get import Get
 from tablewright.plan.writes.delete import Delete
 from tablewright.plans import AccessPattern, access_patterns
-
-if TYPE_CHECKING:
-    from tablewright.fastapi.tokens import Tokens  # it needs PyJWT
 
 logger = logging.getLogger("tablewright.fastapi")
 
@@ -67,10 +66,11 @@ def create_app(
     *tables: type[Table],
     patterns: Iterable[Pattern] | Mapping[str, Iterable[Pattern]] | None = None,
     tenant: Tenant | None = None,
-    tokens: Tokens | None = None,
+    tokens: Callers | None = None,
     scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
     require_if_match: bool = False,
+    hidden: Sequence[object] = (),
     cors_origins: Sequence[str] = (),
     max_body: int = MAX_BODY,
     title: str | None = None,
@@ -82,9 +82,9 @@ def create_app(
     `patterns` are those that are exposed; by default those that declare `route=`. A dict has the
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
     each follow from its declaration: see `pattern_router`. `tenant`, `tokens`, `scope`,
-    `dependencies` and `require_if_match` are those of the router. `cors_origins` may call the API
-    from a browser. A body of more than `max_body` bytes is refused. The other options are those of
-    `connect_async`.
+    `dependencies`, `require_if_match` and `hidden` are those of the router. `cors_origins` may call
+    the API from a browser. A body of more than `max_body` bytes is refused. The other options are
+    those of `connect_async`.
 
     Raise DeclarationError if no pattern is exposed.
     """
@@ -120,6 +120,7 @@ def create_app(
             scope=scope,
             dependencies=dependencies,
             require_if_match=require_if_match,
+            hidden=hidden,
             prefix=prefix,
         )
         app.include_router(router)
@@ -154,10 +155,11 @@ def pattern_router(
     patterns: Iterable[Pattern],
     *,
     tenant: Tenant | None = None,
-    tokens: Tokens | None = None,
+    tokens: Callers | None = None,
     scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
     require_if_match: bool = False,
+    hidden: Sequence[object] = (),
     prefix: str = "",
 ) -> APIRouter:
     """Return a router with one operation for each access pattern.
@@ -168,7 +170,8 @@ def pattern_router(
     caller's tenant, this id is passed to the parameter `org_id`, which is not part of the API.
     With `tokens`, each operation needs a valid token, and the scope that `scope` returns for its
     pattern. `dependencies` run before each operation. With `require_if_match`, a write of an entity
-    with a version needs If-Match, and is 428 without it. The application must have the lifespan and
+    with a version needs If-Match, and is 428 without it. `hidden` are attributes that no response
+    contains, such as `User.password`; requests can. The application must have the lifespan and
     the handlers of this package.
 
     Raise DeclarationError for patterns that cannot be exposed: a scan, two with the same route or
@@ -179,6 +182,7 @@ def pattern_router(
         replace(
             _expose(traced_pattern(each), tenant, before),
             requires_match=require_if_match,
+            hidden=hidden_of(traced_pattern(each), hidden),
         )
         for each in patterns
     ]
@@ -245,7 +249,8 @@ def _locations(exposed: Iterable[Exposed], prefix: str) -> dict[EntityMap, Route
         entity = each.entity
         if isinstance(each.pattern.plan, Get) and entity is not None:
             names = each.route.parameters
-            if names and all(name in entity.attributes for name in names):
+            shown = entity.attributes.keys() - each.hidden.get(entity.type, frozenset())
+            if names and shown.issuperset(names):
                 found.setdefault(entity, Route("GET", prefix + each.route.path))
     return found
 

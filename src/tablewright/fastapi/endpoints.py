@@ -19,6 +19,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -35,6 +36,7 @@ from tablewright.fastapi.etags import (
     RequiredIfMatch,
     WritePrecondition,
 )
+from tablewright.fastapi.hidden import MEMBER, Hidden, dump_without
 from tablewright.fastapi.idempotency import ResponseRecorder, json_response
 from tablewright.fastapi.parameters import stated_type
 from tablewright.fastapi.problems import found
@@ -67,6 +69,8 @@ class Exposed(Struct, frozen=True, eq=False):
     tenant: tuple[str, Callable[..., Any]] | None = None
     #: Whether a write of a versioned entity needs If-Match.
     requires_match: bool = False
+    #: The attributes that no response contains.
+    hidden: Hidden = MappingProxyType({})
 
     @property
     def pattern(self) -> AccessPattern:
@@ -97,7 +101,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
     call, status = _caller(pattern), exposed.status
     is_write, is_page = pattern.shape.is_write, isinstance(plan, QueryPlan)
     is_tagged = is_tagged_by_content(exposed.operation)
-    dump = pydantic.TypeAdapter(exposed.operation.result).dump_json
+    dump = dump_without(exposed.operation.result, exposed.hidden)
     recorder = None
     if pattern.idempotency is not None:
         recorder = ResponseRecorder(pattern.idempotency, status)
@@ -159,6 +163,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         parameters.append(_keyword(_PAGE, paging))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = exposed.name
+    setattr(endpoint, MEMBER, exposed.hidden)
     return endpoint
 
 

@@ -54,6 +54,8 @@ from tablewright.errors import (
     ValidationException,
     VersionConflict,
 )
+from tablewright.fastapi.hidden import hidden_in
+from tablewright.mapping.pydantic_bridge import hiding
 
 T = TypeVar("T")
 
@@ -242,7 +244,8 @@ def _describe_problems(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _described(make())
+            with hiding(hidden_in(app.routes)):
+                app.openapi_schema = _described(make())
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way to extend the schema

@@ -16,6 +16,8 @@ and other models.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -39,6 +41,26 @@ Check: TypeAlias = Callable[[Any], Any]
 
 #: The context of a validation whose input was serialized from an entity, and not sent by a client.
 OUTPUT: Mapping[str, Any] = MappingProxyType({})
+
+
+#: The attributes that the output of entities and its schema leave out, by the class of the entity.
+_HIDDEN: ContextVar[Mapping[type, frozenset[str]] | None] = ContextVar("hidden", default=None)
+
+
+@contextmanager
+def hiding(attributes: Mapping[type, frozenset[str]]) -> Iterator[None]:
+    """Leave attributes out of the output of entities, and of its schema, while the block runs."""
+    token = _HIDDEN.set(attributes)
+    try:
+        yield
+    finally:
+        _HIDDEN.reset(token)
+
+
+def hidden_attributes(kind: type) -> frozenset[str]:
+    """Return the attributes of an entity that are hidden now."""
+    hidden = _HIDDEN.get()
+    return frozenset() if hidden is None else hidden.get(kind, frozenset())
 
 
 def is_constrained(kind: Any) -> bool:
@@ -232,7 +254,11 @@ def core_schema_of(
     def serialize(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
         if not isinstance(value, kind):  # another member of a union
             raise PydanticSerializationUnexpectedValue(f"it is not a {kind.__name__}")
-        return inner(model.model_construct(**values(value)))
+        output = inner(model.model_construct(**values(value)))
+        hidden = hidden_attributes(kind)
+        if not hidden:
+            return output
+        return {name: each for name, each in output.items() if name not in hidden}
 
     schema = handler.generate_schema(model)
     return core_schema.with_info_wrap_validator_function(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from types import FunctionType
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
 import pydantic
 
@@ -31,7 +31,7 @@ from pydantic.fields import ComputedFieldInfo
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.pydantic_bridge import Check, checked_by
+from tablewright.mapping.pydantic_bridge import Check, checked_by, hidden_attributes
 
 #: The configuration of the models of entities.
 CONFIG = pydantic.ConfigDict(
@@ -110,9 +110,35 @@ def entity_model(
     members: dict[str, Any] = {}
     if any(isinstance(value.decorator_info, ComputedFieldInfo) for value in decorators.values()):
         members = _methods(owner)  # a computed field may call them
-    return _make(
-        owner.__name__, owner.__module__, owner.__doc__, {**members, **decorators}, dict(fields)
+    model = _make(
+        owner.__name__,
+        owner.__module__,
+        owner.__doc__,
+        {**members, **decorators},
+        dict(fields),
+        _ModelOfEntity,
     )
+    model.__owner__ = owner  # type: ignore[attr-defined]  # it is a _ModelOfEntity
+    return model
+
+
+class _ModelOfEntity(pydantic.BaseModel):
+    """The base of the models of entities."""
+
+    model_config = CONFIG
+    __owner__: ClassVar[type]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
+        made: dict[str, Any] = handler(source)
+        schema = handler.resolve_ref_schema(made)
+        for name in hidden_attributes(cls.__owner__):
+            if handler.mode == "validation":
+                schema["properties"][name]["writeOnly"] = True
+            else:
+                schema["properties"].pop(name, None)
+                schema["required"] = [each for each in schema["required"] if each != name]
+        return made
 
 
 def _make(
@@ -121,12 +147,14 @@ def _make(
     doc: str | None,
     members: Mapping[str, Any],
     fields: Mapping[str, Any],
+    base: type[pydantic.BaseModel] | None = None,
 ) -> type[pydantic.BaseModel]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
         model: type[pydantic.BaseModel] = pydantic.create_model(
             name,
-            __config__=CONFIG,
+            __config__=CONFIG if base is None else None,
+            __base__=base,
             __module__=module or __name__,
             __doc__=doc,
             __validators__=dict(members),
