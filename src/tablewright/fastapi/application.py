@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
@@ -53,6 +54,9 @@ logger = logging.getLogger("tablewright.fastapi")
 Pattern = Callable[..., Plan[Any]] | AccessPattern
 #: The name of a tenancy, and a dependency of FastAPI that returns the id of the caller's tenant.
 Tenant = Mapping[str, Callable[..., Any]]
+#: The names of parameters that the API fills in, and dependencies that return their values.
+Given = Mapping[str, Callable[..., Any]]
+_NOTHING: Given = MappingProxyType({})
 
 #: Returns the scope that the operation of a pattern needs; "" if it needs none.
 Scope = Callable[[AccessPattern], str]
@@ -66,6 +70,7 @@ def create_app(
     *tables: type[Table],
     patterns: Iterable[Pattern] | Mapping[str, Iterable[Pattern]] | None = None,
     tenant: Tenant | None = None,
+    given: Given = _NOTHING,
     tokens: Callers | None = None,
     scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
@@ -81,7 +86,7 @@ def create_app(
 
     `patterns` are those that are exposed; by default those that declare `route=`. A dict has the
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
-    each follow from its declaration: see `pattern_router`. `tenant`, `tokens`, `scope`,
+    each follow from its declaration: see `pattern_router`. `tenant`, `given`, `tokens`, `scope`,
     `dependencies`, `require_if_match` and `hidden` are those of the router. `cors_origins` may call
     the API from a browser. A body of more than `max_body` bytes is refused. The other options are
     those of `connect_async`.
@@ -116,6 +121,7 @@ def create_app(
         router = pattern_router(
             each,
             tenant=tenant,
+            given=given,
             tokens=tokens,
             scope=scope,
             dependencies=dependencies,
@@ -155,6 +161,7 @@ def pattern_router(
     patterns: Iterable[Pattern],
     *,
     tenant: Tenant | None = None,
+    given: Given = _NOTHING,
     tokens: Callers | None = None,
     scope: Scope | None = None,
     dependencies: Sequence[Any] = (),
@@ -168,6 +175,7 @@ def pattern_router(
     id of an operation is the name of its pattern, behind the words of the prefix. With
     `tenant={"org_id": current_org}`, where current_org is a dependency that returns the id of the
     caller's tenant, this id is passed to the parameter `org_id`, which is not part of the API.
+    `given={"author": current_user}` does so for other parameters, in the patterns that have them.
     With `tokens`, each operation needs a valid token, and the scope that `scope` returns for its
     pattern. `dependencies` run before each operation. With `require_if_match`, a write of an entity
     with a version needs If-Match, and is 428 without it. `hidden` are attributes that no response
@@ -180,7 +188,7 @@ def pattern_router(
     before = "".join(f"{word}_" for word in re.findall(r"\w+", prefix))
     exposed = [
         replace(
-            _expose(traced_pattern(each), tenant, before),
+            _expose(traced_pattern(each), tenant, given, before),
             requires_match=require_if_match,
             hidden=hidden_of(traced_pattern(each), hidden),
         )
@@ -205,24 +213,27 @@ def pattern_router(
     return router
 
 
-def _expose(pattern: AccessPattern, tenant: Tenant | None, before: str) -> Exposed:
+def _expose(pattern: AccessPattern, tenant: Tenant | None, given: Given, before: str) -> Exposed:
     if "Scan" in pattern.shape.operation:
         raise DeclarationError(
             f"pattern {pattern.name} scans a table, and an API must not; leave it out",
             location=pattern.location,
         )
-    route = route_of(pattern)
-    if not tenant:
-        return Exposed(operation_of(pattern, route), before + pattern.name)
-    ((name, dependency),) = tenant.items()
-    if name not in pattern.types:
+    (name,) = tenant or ("",)
+    if name and name not in pattern.types:
         raise DeclarationError(
             f"pattern {pattern.name} has no parameter {name!r}, to which the tenant of the caller "
             "is passed",
             location=pattern.location,
         )
-    operation = operation_of(pattern, without_parameter(route, name), given=(name,))
-    return Exposed(operation, before + pattern.name, (name, dependency))
+    filled = {
+        each: how for each, how in {**(tenant or {}), **given}.items() if each in pattern.types
+    }
+    route = route_of(pattern)
+    for each in filled:
+        route = without_parameter(route, each)
+    operation = operation_of(pattern, route, given=filled)
+    return Exposed(operation, before + pattern.name, filled, name)
 
 
 def _refuse_doubled(exposed: Sequence[Exposed]) -> None:
@@ -267,7 +278,10 @@ def _add_operation(
 ) -> None:
     pattern, plan = exposed.pattern, exposed.pattern.plan
     endpoint = endpoint_of(exposed, locations)
-    is_delete, is_tagged = isinstance(plan, Delete), is_tagged_read(exposed.operation)
+    is_delete, is_tagged = (
+        isinstance(exposed.operation.plan, Delete),
+        is_tagged_read(exposed.operation),
+    )
     headers = [] if pattern.idempotency is None else [PARAMETER]
     if exposed.requires_match and is_guarded(plan):
         headers.append(REQUIRED_IF_MATCH | {"required": not can_be_create_only(plan)})

@@ -5,7 +5,8 @@
     what the plan returns        the response
     an entity, an aggregate      200, with the ETag of its version or content; 404 if there is none
     a page                       200, `{"items": […], "next_cursor": …}`, with a Link to the next one
-    what it creates              201, with its Location if a route reads it by its attributes
+    what it creates              201, with its Location if a route reads it by its attributes;
+                                 of a transaction that only creates, a list, without a Location
     what it deletes              204; 404 if there was none
     anything else                200, as JSON
 
@@ -65,8 +66,10 @@ class Exposed(Struct, frozen=True, eq=False):
 
     operation: HttpOperation
     name: str
-    #: The parameter that is the tenant, and the dependency that returns it; None without a tenancy.
-    tenant: tuple[str, Callable[..., Any]] | None = None
+    #: The parameters that the API fills in itself, and the dependencies that return their values.
+    given: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    #: The one of them that is the tenant; "" without a tenancy.
+    tenant: str = ""
     #: Whether a write of a versioned entity needs If-Match.
     requires_match: bool = False
     #: The attributes that no response contains.
@@ -91,16 +94,21 @@ class Exposed(Struct, frozen=True, eq=False):
     @property
     def status(self) -> int:
         """The status of a response without a problem."""
-        plan = self.pattern.plan
-        return 204 if isinstance(plan, Delete) else 201 if isinstance(plan, Create) else 200
+        plan = self.operation.plan
+        writes = writes_of(plan) if isinstance(plan, Transaction) else (plan,)
+        is_created = all(isinstance(each, Create) for each in writes)
+        return 204 if isinstance(plan, Delete) else 201 if is_created else 200
 
 
 def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Callable[..., Any]:
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
-    pattern, plan, tenant = exposed.pattern, exposed.pattern.plan, exposed.tenant
+    pattern, plan, tenant = exposed.pattern, exposed.operation.plan, exposed.tenant
+    only = exposed.operation.only
     call, status = _caller(pattern), exposed.status
     is_write, is_page = pattern.shape.is_write, isinstance(plan, QueryPlan)
     is_tagged = is_tagged_by_content(exposed.operation)
+    # In a transaction, If-Match may be about another item than the one that is created.
+    is_own_tag = not isinstance(pattern.plan, Transaction) or not is_guarded(pattern.plan)
     dump = dump_without(exposed.operation.result, exposed.hidden)
     recorder = None
     if pattern.idempotency is not None:
@@ -108,6 +116,8 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
 
     def finish(request: Request, response: Response, tag: Any, result: Any) -> bytes:
         """Set the headers of a response, and return its body."""
+        if only is not None:
+            result = result[only]
         if isinstance(plan, Delete):
             return b""
         if is_page:
@@ -122,7 +132,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
             body = dump(result)
             tag.set_content(body)
             return body
-        if tag is not None and not isinstance(plan, Transaction):
+        if tag is not None and is_own_tag:
             tag.set(result)
         return dump(result)
 
@@ -133,8 +143,8 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         is_create_only = given.pop(_CREATE_ONLY, False)
         if body is not None:
             given |= {name: getattr(body, name) for name in type(body).model_fields}
-        if tenant is not None:
-            database = database.for_tenant(**{tenant[0]: given[tenant[0]]})
+        if tenant:
+            database = database.for_tenant(**{tenant: given[tenant]})
         made: Any = call(given)
         if page is not None:
             made = page.apply(made)
@@ -193,8 +203,7 @@ def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters of the pattern: in the path, the query or the body."""
     operation, pattern = exposed.operation, exposed.pattern
     defaults = operation.defaults
-    if exposed.tenant is not None:
-        name, dependency = exposed.tenant
+    for name, dependency in exposed.given.items():
         yield _keyword(name, Annotated[Any, Depends(dependency)])
     for name in operation.route.parameters:
         yield _keyword(name, Annotated[stated_type(pattern, name), Path()])
@@ -249,7 +258,7 @@ def _preconditions(exposed: Exposed) -> Iterable[inspect.Parameter]:
         yield _keyword(_TAG, ETag)
     elif is_guarded(plan):
         yield _keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
-    elif isinstance(plan, Create) and entity_of(plan).version is not None:
+    elif isinstance(operation.plan, Create) and entity_of(operation.plan).version is not None:
         yield _keyword(_TAG, CreatedETag)
     if can_be_create_only(plan):
         yield _keyword(_CREATE_ONLY, CreateOnly)

@@ -34,11 +34,13 @@ schemathesis.openapi.format(
 
 @schemathesis.hook  # type: ignore[untyped-decorator]
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """Ignore refusals that no schema can state.
+    """Ignore unknown headers, which every server takes, and refusals that no schema can state.
 
     These are cursors that are not of the list, values that do not fit together, such as a line of
     another order, and what a validator of the design itself refuses.
     """
+    if "in header - object with unexpected properties" in failure.message:
+        return False
     try:
         problem = json.loads(response.content)
     except ValueError:

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import Engine
+from examples.tracker import app as tracker
+from examples.tracker.design import Member, Organisation, Project, Tracker
+from tablewright import Engine, connect, create
 from tablewright.cli.services import below
 from tablewright.designs.catalog import load
 from tablewright.fastapi import create_app
 from tablewright.plan.request_events import RequestEvent
+from tablewright.plans import access_patterns
 from tablewright.verify import seed
 from tests.fastapi.contract.served import StatedRequests, serving
 from tests.test_docs import ROOT
@@ -57,3 +60,18 @@ def test_a_design(name: str, tmp_path: Path) -> None:
         patterns = below(design.patterns)
         app = create_app(engine, *design.tables, patterns=patterns, observe=events.append)
         check(StatedRequests(app, events, design.patterns), tmp_path, "--max-examples", "20")
+
+
+def test_the_tracker(tmp_path: Path) -> None:
+    """Its caller is a member of an organisation, which the headers name."""
+    events: list[RequestEvent] = []
+    with Engine() as engine:
+        with connect(engine, Tracker) as database:
+            acme = Organisation(org_id="acme", name="Acme")
+            database.run(create(acme))
+            ann = database.run(create(Member(org_id="acme", name="Ann", email="ann@acme.example")))
+            database.run(create(Project(org_id="acme", project="web", name="Website")))
+        app = tracker.create_app(engine, observe=events.append)
+        stated = StatedRequests(app, events, access_patterns(Tracker))
+        caller = ("-H", "X-Organisation: acme", "-H", f"X-Member: {ann.member_id}")
+        check(stated, tmp_path, "--max-examples", "20", *caller)
