@@ -109,5 +109,5 @@ def test_a_given_parameter_is_not_sent(client: TestClient) -> None:
 
 def test_a_client_gets_the_tuple_of_the_pattern(client: TestClient) -> None:
     api = ApiClient("http://testserver", http=client, given=("author", "owner"))
-    made, nothing = api.call(add_post, "T", "ann", NewPost(post_id="2"))
+    made, nothing = api.call(add_post, "T", "ann", NewPost.model_validate({"post_id": "2"}))
     assert (made.author, nothing) == ("ann", None)
