@@ -16,7 +16,7 @@ CONTRACT := .schemathesis
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers counts performance torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers bench-http-api counts performance torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -143,6 +143,9 @@ bench-big: $(READY) ## measure 1,000 to 10,000,000 items, write benchmarks/resul
 bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
 	@$(BIN)/python -m compileall -q src  # as pip does: it is part of a cold start
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
+
+bench-http-api: $(READY) ## compare an HTTP API of access patterns with routes by hand: half a minute
+	@$(BIN)/python -m benchmarks.http_api
 
 counts: $(READY) ## count what makes the code hard to read or slow: private names, lines, calls
 	@$(BIN)/python -m benchmarks.counts $(ARGS)

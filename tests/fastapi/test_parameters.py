@@ -101,7 +101,7 @@ def test_a_parameter_has_the_limits_of_its_key(app: FastAPI) -> None:
     assert found == {
         "row": {"minLength": 1},
         "number": {"minimum": 0, "maximum": 99},
-        "if-none-match": {},
+        "If-None-Match": {},
     }
 
 

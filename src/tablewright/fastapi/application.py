@@ -31,7 +31,7 @@ from tablewright.fastapi.endpoints import (
     is_guarded,
     is_tagged_read,
 )
-from tablewright.fastapi.etags import REQUIRED_IF_MATCH
+from tablewright.fastapi.etags import IF_NONE_MATCH, REQUIRED_IF_MATCH
 from tablewright.fastapi.hidden import hidden_of
 from tablewright.fastapi.idempotency import PARAMETER
 from tablewright.fastapi.problems import add_exception_handlers
@@ -285,6 +285,8 @@ def _add_operation(
     headers = [] if pattern.idempotency is None else [PARAMETER]
     if exposed.requires_match and is_guarded(plan):
         headers.append(REQUIRED_IF_MATCH | {"required": not can_be_create_only(plan)})
+    if is_tagged:
+        headers.append(IF_NONE_MATCH)
     first, _, rest = pattern.doc.partition("\n")
     settings: dict[str, Any] = {
         "operation_id": exposed.name,

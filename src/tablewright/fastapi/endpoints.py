@@ -32,10 +32,10 @@ from tablewright.fastapi.databases import Paging, get_database
 from tablewright.fastapi.etags import (
     CreatedETag,
     CreateOnly,
-    ETag,
     IfMatch,
     RequiredIfMatch,
     WritePrecondition,
+    read_precondition,
 )
 from tablewright.fastapi.hidden import MEMBER, Hidden, dump_without
 from tablewright.fastapi.idempotency import ResponseRecorder, json_response
@@ -106,6 +106,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
     only = exposed.operation.only
     call, status = _caller(pattern), exposed.status
     is_write, is_page = pattern.shape.is_write, isinstance(plan, QueryPlan)
+    is_read_tagged = is_tagged_read(exposed.operation)
     is_tagged = is_tagged_by_content(exposed.operation)
     # In a transaction, If-Match may be about another item than the one that is created.
     is_own_tag = not isinstance(pattern.plan, Transaction) or not is_guarded(pattern.plan)
@@ -140,6 +141,8 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         request, response = given.pop(_REQUEST), given.pop(_RESPONSE)
         database, page = given.pop(_DATABASE), given.pop(_PAGE, None)
         tag, body = given.pop(_TAG, None), given.pop(_BODY, None)
+        if is_read_tagged:
+            tag = read_precondition(request, response)
         is_create_only = given.pop(_CREATE_ONLY, False)
         if body is not None:
             given |= {name: getattr(body, name) for name in type(body).model_fields}
@@ -254,9 +257,7 @@ def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
 def _preconditions(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters for the entity tags of the request and the response."""
     plan, operation = exposed.pattern.plan, exposed.operation
-    if is_tagged_read(operation):
-        yield _keyword(_TAG, ETag)
-    elif is_guarded(plan):
+    if is_guarded(plan):
         yield _keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
     elif isinstance(operation.plan, Create) and entity_of(operation.plan).version is not None:
         yield _keyword(_TAG, CreatedETag)

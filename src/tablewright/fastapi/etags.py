@@ -49,6 +49,13 @@ REQUIRED_IF_MATCH: dict[str, Any] = {
     "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,38}")$'},
     "example": "*",
 }
+IF_NONE_MATCH: dict[str, Any] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The ETag of the response that the client has.",
+    "schema": {"type": "string"},
+}
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -185,6 +192,12 @@ async def _get_create_only(
     if if_none_match not in (None, "*"):
         raise HTTPException(400, "In a request that writes, If-None-Match is * or left out.")
     return if_none_match is not None
+
+
+def read_precondition(request: Request, response: Response) -> ReadPrecondition:
+    """Return what the dependency `ETag` does, for an endpoint that has the request."""
+    known = request.headers.get("if-none-match")
+    return ReadPrecondition(response, [] if known is None else _tags(known))
 
 
 #: The dependency of an endpoint that reads an entity.

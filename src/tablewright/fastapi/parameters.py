@@ -39,9 +39,10 @@ def stated_type(pattern: AccessPattern, name: str, *, is_json: bool = False) -> 
     limits |= _limits_of_target(pattern, name)
     options: dict[str, Any] = {_OPTIONS[limit]: value for limit, value in limits.items()}
     stated: Any = Annotated[kind, pydantic.Field(**options)] if options else kind
-    if plain is bool and not is_json:
+    check = refuse_other_type(kind)
+    if check is None or (plain is bool and not is_json):
         return stated
-    return Annotated[stated, pydantic.BeforeValidator(refuse_other_type(kind))]
+    return Annotated[stated, pydantic.BeforeValidator(check)]
 
 
 def _limits_of_target(pattern: AccessPattern, name: str) -> dict[str, int]:
