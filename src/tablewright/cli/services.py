@@ -81,6 +81,7 @@ def api(
     configuration = uvicorn.Config(app, host=HOST, port=port, log_level="warning")
     try:
         listening = configuration.bind_socket()
+        listening.listen()  # those that connect before uvicorn accepts them wait
     except (OSError, SystemExit):
         fail(f"cannot listen on {HOST}:{port}; choose another port with --port")
     url = f"http://{HOST}:{listening.getsockname()[1]}"
