@@ -20,7 +20,7 @@ from tablewright.plans import Create, Get, GetByUnique, Query, Transaction, Upda
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 Line = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=20_000)]
-Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")]
+Email = Annotated[str, Field(pattern="^[^@ ]+@[^@ ]+$")]
 
 
 class Status(StrEnum):

@@ -72,7 +72,11 @@ def api(
                 seed(loaded, where)
         title = f"{loaded.name} ({target or 'sample data'})"
         try:
-            app = create_app(where, *loaded.tables, patterns=below(chosen), title=title)
+            examples = () if loaded.sample is None else loaded.sample()
+            patterns = below(chosen)
+            app = create_app(
+                where, *loaded.tables, patterns=patterns, examples=examples, title=title
+            )
         except DeclarationError as error:
             fail(error.message)
     if openapi is not None:

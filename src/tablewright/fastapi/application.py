@@ -24,6 +24,7 @@ from starlette.middleware.cors import CORSMiddleware
 from tablewright.errors import DeclarationError, TablewrightError
 from tablewright.fastapi.callers import Callers
 from tablewright.fastapi.databases import DatabaseDep, lifespan
+from tablewright.fastapi.document import describe, examples_of, links_of
 from tablewright.fastapi.endpoints import (
     Exposed,
     can_be_create_only,
@@ -38,6 +39,7 @@ from tablewright.fastapi.problems import add_exception_handlers
 from tablewright.fastapi.requests import MAX_BODY, RequestMiddleware
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.databases.connecting import Target
+from tablewright.model.entity import Entity
 from tablewright.model.http_operation import operation_of
 from tablewright.model.pattern import traced_pattern
 from tablewright.model.route import METHODS, Route, route_of, same_place, without_parameter
@@ -78,6 +80,7 @@ def create_app(
     hidden: Sequence[object] = (),
     cors_origins: Sequence[str] = (),
     max_body: int = MAX_BODY,
+    examples: Iterable[Entity] = (),
     title: str | None = None,
     version: str = "0.1.0",
     **options: Any,
@@ -88,8 +91,8 @@ def create_app(
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
     each follow from its declaration: see `pattern_router`. `tenant`, `given`, `tokens`, `scope`,
     `dependencies`, `require_if_match` and `hidden` are those of the router. `cors_origins` may call
-    the API from a browser. A body of more than `max_body` bytes is refused. The other options are
-    those of `connect_async`.
+    the API from a browser. A body of more than `max_body` bytes is refused. `examples` are entities
+    that the OpenAPI document shows. The other options are those of `connect_async`.
 
     Raise DeclarationError if no pattern is exposed.
     """
@@ -107,6 +110,8 @@ def create_app(
         lifespan=lifespan(target, *tables, **options),
     )
     add_exception_handlers(app)
+    shown = list(examples)
+    app.state.make_examples = lambda hidden: examples_of(shown, hidden)
     app.add_middleware(RequestMiddleware, max_body=max_body)
     if cors_origins:
         app.add_middleware(
@@ -204,7 +209,8 @@ def pattern_router(
     for each in sorted(exposed, key=lambda one: _specificity(one.route)):
         needed = None if scope is None else scope(each.pattern)
         checks = [] if tokens is None or not needed else [Depends(tokens.require(needed))]
-        _add_operation(router, each, locations, checks)
+        links = links_of(each, exposed)
+        _add_operation(router, each, locations, links, checks)
     methods: dict[str, list[str]] = {}
     for each in exposed:
         methods.setdefault(each.route.path, []).append(each.route.method)
@@ -274,6 +280,7 @@ def _add_operation(
     router: APIRouter,
     exposed: Exposed,
     locations: Mapping[EntityMap, Route],
+    links: Mapping[str, Any],
     checks: Sequence[Any],
 ) -> None:
     pattern, plan = exposed.pattern, exposed.pattern.plan
@@ -295,7 +302,8 @@ def _add_operation(
         "description": rest.strip() or None,
         "tags": [entity.name for entity in pattern.entities[:1]],
         "status_code": exposed.status,
-        "responses": {304: {"description": "The client has this version."}} if is_tagged else {},
+        "responses": ({304: {"description": "The client has this version."}} if is_tagged else {})
+        | ({exposed.status: {"links": links}} if links else {}),
         "response_model": None if is_delete else exposed.operation.result,
         "openapi_extra": {"x-tablewright": describe(pattern)}
         | ({"parameters": headers} if headers else {}),
@@ -310,25 +318,6 @@ def _add_operation(
             dependencies=checks,
             response_model=settings["response_model"],
         )
-
-
-def describe(pattern: AccessPattern) -> dict[str, Any]:
-    """Return what an operation asks of DynamoDB, for its description in OpenAPI."""
-    shape = pattern.api_shape
-    requests = [
-        {
-            name: text
-            for name, text in (
-                ("operation", each.operation),
-                ("table", each.table),
-                ("changed_indexes" if each.is_write else "index", each.index),
-                ("key", each.condition),
-            )
-            if text
-        }
-        for each in shape.requests
-    ]
-    return {"pattern": pattern.label, "requests": requests, "units": shape.units}
 
 
 def _add_methods(router: APIRouter, path: str, methods: Sequence[str]) -> None:

@@ -44,7 +44,13 @@ from tablewright.fastapi.problems import found
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.http_operation import HttpOperation
 from tablewright.model.route import Route
-from tablewright.plan.inspection import conditions_of, create_only, entity_of, writes_of
+from tablewright.plan.inspection import (
+    conditions_of,
+    create_only,
+    entity_of,
+    has_page_size,
+    writes_of,
+)
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query as QueryPlan
@@ -171,8 +177,9 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         _keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
         *_preconditions(exposed),
     ]
-    if is_page and "cursor" not in pattern.types:
-        paging = Annotated[Any, Depends(_after)] if "limit" in pattern.types else Paging
+    if isinstance(plan, QueryPlan) and "cursor" not in pattern.types:
+        is_sized = "limit" in pattern.types or has_page_size(plan)
+        paging = Annotated[Any, Depends(_after)] if is_sized else Paging
         parameters.append(_keyword(_PAGE, paging))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = exposed.name
@@ -193,7 +200,7 @@ async def _after(
 
 
 class Continued(Struct, frozen=True):
-    """A page of a pattern that has a limit of its own."""
+    """A page of a pattern that says itself how many items it has."""
 
     cursor: str | None
 

@@ -10,6 +10,7 @@ single attributes must not return a hidden one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pydantic
@@ -60,7 +61,8 @@ def _walk(shape: Shape) -> Iterator[Shape]:
 
 def dump_without(kind: Any, hidden: Hidden) -> Callable[[Any], bytes]:
     """Return a function that writes a value of a type as JSON, without what is hidden."""
-    dump = pydantic.TypeAdapter(kind).dump_json
+    # By alias, as the schema has the fields of models inside of entities.
+    dump = partial(pydantic.TypeAdapter(kind).dump_json, by_alias=True)
     if not hidden:
         return dump
 

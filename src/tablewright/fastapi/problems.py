@@ -55,7 +55,7 @@ from tablewright.errors import (
     VersionConflict,
 )
 from tablewright.fastapi.hidden import hidden_in
-from tablewright.mapping.pydantic_bridge import hiding
+from tablewright.mapping.pydantic_bridge import hiding, showing
 
 T = TypeVar("T")
 
@@ -244,7 +244,10 @@ def _describe_problems(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            with hiding(hidden_in(app.routes)):
+            hidden = hidden_in(app.routes)
+            make_examples = getattr(app.state, "make_examples", None)
+            examples = {} if make_examples is None else make_examples(hidden)
+            with hiding(hidden), showing(examples):
                 app.openapi_schema = _described(make())
         return app.openapi_schema
 

@@ -63,6 +63,26 @@ def hidden_attributes(kind: type) -> frozenset[str]:
     return frozenset() if hidden is None else hidden.get(kind, frozenset())
 
 
+#: An example for the schema of each class of entities, as JSON.
+_EXAMPLES: ContextVar[Mapping[type, Any] | None] = ContextVar("examples", default=None)
+
+
+@contextmanager
+def showing(examples: Mapping[type, Any]) -> Iterator[None]:
+    """Add examples to the schemas of entities while the block runs."""
+    token = _EXAMPLES.set(examples)
+    try:
+        yield
+    finally:
+        _EXAMPLES.reset(token)
+
+
+def example_of(kind: type) -> Any:
+    """Return the example of a class of entities now; None if it has none."""
+    examples = _EXAMPLES.get()
+    return None if examples is None else examples.get(kind)
+
+
 def is_constrained(kind: Any) -> bool:
     """Return whether a type, or one inside of it, is `Annotated`."""
     return get_origin(kind) is Annotated or any(map(is_constrained, get_args(kind)))

@@ -31,7 +31,7 @@ from pydantic.fields import ComputedFieldInfo
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.pydantic_bridge import Check, checked_by, hidden_attributes
+from tablewright.mapping.pydantic_bridge import Check, checked_by, example_of, hidden_attributes
 
 #: The configuration of the models of entities.
 CONFIG = pydantic.ConfigDict(
@@ -132,6 +132,9 @@ class _ModelOfEntity(pydantic.BaseModel):
     def __get_pydantic_json_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
         made: dict[str, Any] = handler(source)
         schema = handler.resolve_ref_schema(made)
+        example = example_of(cls.__owner__)
+        if example is not None:
+            schema["examples"] = [example]
         for name in hidden_attributes(cls.__owner__):
             if handler.mode == "validation":
                 schema["properties"][name]["writeOnly"] = True

@@ -58,7 +58,13 @@ def test_a_design(name: str, tmp_path: Path) -> None:
     with Engine() as engine:
         seed(design, engine)
         patterns = below(design.patterns)
-        app = create_app(engine, *design.tables, patterns=patterns, observe=events.append)
+        app = create_app(
+            engine,
+            *design.tables,
+            patterns=patterns,
+            examples=() if design.sample is None else design.sample(),
+            observe=events.append,
+        )
         check(StatedRequests(app, events, design.patterns), tmp_path, "--max-examples", "20")
 
 
