@@ -49,12 +49,15 @@ $(CDK)/.ready: tests/publish/cdk-requirements.lock
 	  --disable-pip-version-check -r $< && touch $@ \
 	  || { rm -rf $(CDK); echo "the AWS Cloud Development Kit could not be installed" >&2; }
 
-# The tests of HTTP APIs against their documents are skipped without it.
-$(CONTRACT)/.ready: tests/fastapi/contract/requirements.lock
+# The tests of HTTP APIs against their documents, and of clients of them, are skipped without it.
+$(CONTRACT)/.ready: tests/fastapi/contract/requirements.lock tests/fastapi/contract/package-lock.json
 	@test -x $(CONTRACT)/bin/python || $(PYTHON) -m venv $(CONTRACT)
 	@echo "installing schemathesis into $(CONTRACT) (once) ..."
 	@$(CONTRACT)/bin/python -m pip install -qq --disable-pip-version-check -r $< && touch $@ \
 	  || { rm -rf $(CONTRACT); echo "schemathesis could not be installed" >&2; }
+	@cp tests/fastapi/contract/package.json tests/fastapi/contract/package-lock.json $(CONTRACT) \
+	  && npm ci --prefix $(CONTRACT) --ignore-scripts --no-audit --no-fund --loglevel error \
+	  || echo "openapi-typescript could not be installed" >&2
 
 test-browser: $(BROWSER)/.ready chromium ## run the tests in Chromium; installs what is missing
 	@CHROMIUM=$(CHROMIUM) $(PYTEST) -m browser tests/browser $(ARGS)
