@@ -14,6 +14,9 @@ Modules:
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
     requests    a limit for bodies, and an id for each request
+    changes     what changes in the results of a query, as server-sent events
+    document    what the OpenAPI document says: requests, links, examples
+    parameters  the types of arguments, with the limits of their pattern
     endpoints   the function that FastAPI calls for a request to an access pattern
     callers     `ApiKeys`: who sends a request, by a key; claims and scopes
     hidden      attributes that no response contains

@@ -18,11 +18,13 @@ from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
 from msgspec.structs import replace
 from starlette.middleware.cors import CORSMiddleware
 
 from tablewright.errors import DeclarationError, TablewrightError
 from tablewright.fastapi.callers import Callers
+from tablewright.fastapi.changes import LAST_EVENT_ID, endpoint_of_changes
 from tablewright.fastapi.databases import DatabaseDep, lifespan
 from tablewright.fastapi.document import describe, examples_of, links_of
 from tablewright.fastapi.endpoints import (
@@ -78,6 +80,7 @@ def create_app(
     dependencies: Sequence[Any] = (),
     require_if_match: bool = False,
     hidden: Sequence[object] = (),
+    changes: Iterable[Pattern] = (),
     cors_origins: Sequence[str] = (),
     max_body: int = MAX_BODY,
     examples: Iterable[Entity] = (),
@@ -90,9 +93,10 @@ def create_app(
     `patterns` are those that are exposed; by default those that declare `route=`. A dict has the
     patterns below each prefix of paths, such as "/v1". The path, the method and the parameters of
     each follow from its declaration: see `pattern_router`. `tenant`, `given`, `tokens`, `scope`,
-    `dependencies`, `require_if_match` and `hidden` are those of the router. `cors_origins` may call
-    the API from a browser. A body of more than `max_body` bytes is refused. `examples` are entities
-    that the OpenAPI document shows. The other options are those of `connect_async`.
+    `dependencies`, `require_if_match`, `hidden` and `changes` are those of the router.
+    `cors_origins` may call the API from a browser. A body of more than `max_body` bytes is refused.
+    `examples` are entities that the OpenAPI document shows. The other options are those of
+    `connect_async`.
 
     Raise DeclarationError if no pattern is exposed.
     """
@@ -135,6 +139,17 @@ def create_app(
             prefix=prefix,
         )
         app.include_router(router)
+    followed = pattern_router(
+        (),
+        tenant=tenant,
+        given=given,
+        tokens=tokens,
+        scope=scope,
+        dependencies=dependencies,
+        hidden=hidden,
+        changes=changes,
+    )
+    app.include_router(followed)
     app.include_router(health)
     return app
 
@@ -172,6 +187,7 @@ def pattern_router(
     dependencies: Sequence[Any] = (),
     require_if_match: bool = False,
     hidden: Sequence[object] = (),
+    changes: Iterable[Pattern] = (),
     prefix: str = "",
 ) -> APIRouter:
     """Return a router with one operation for each access pattern.
@@ -184,8 +200,9 @@ def pattern_router(
     With `tokens`, each operation needs a valid token, and the scope that `scope` returns for its
     pattern. `dependencies` run before each operation. With `require_if_match`, a write of an entity
     with a version needs If-Match, and is 428 without it. `hidden` are attributes that no response
-    contains, such as `User.password`; requests can. The application must have the lifespan and
-    the handlers of this package.
+    contains, such as `User.password`; requests can. `changes` are queries whose results a caller
+    can follow, as server-sent events: see `tablewright.fastapi.changes`. The application must have
+    the lifespan and the handlers of this package.
 
     Raise DeclarationError for patterns that cannot be exposed: a scan, two with the same route or
     the same name, or, with `tenant`, one that does not take the tenant.
@@ -211,6 +228,13 @@ def pattern_router(
         checks = [] if tokens is None or not needed else [Depends(tokens.require(needed))]
         links = links_of(each, exposed)
         _add_operation(router, each, locations, links, checks)
+    for pattern in map(traced_pattern, changes):
+        followed = replace(
+            _expose(pattern, tenant, given, before), hidden=hidden_of(pattern, hidden)
+        )
+        needed = None if scope is None else scope(pattern)
+        checks = [] if tokens is None or not needed else [Depends(tokens.require(needed))]
+        _add_changes(router, followed, checks)
     methods: dict[str, list[str]] = {}
     for each in exposed:
         methods.setdefault(each.route.path, []).append(each.route.method)
@@ -318,6 +342,26 @@ def _add_operation(
             dependencies=checks,
             response_model=settings["response_model"],
         )
+
+
+def _add_changes(router: APIRouter, exposed: Exposed, checks: Sequence[Any]) -> None:
+    router.add_api_route(
+        f"/changes{exposed.route.path}",
+        endpoint_of_changes(exposed),
+        methods=["GET"],
+        operation_id=f"{exposed.name}_changes",
+        dependencies=checks,
+        summary=f"Changes: {exposed.pattern.doc.partition('.')[0] or exposed.name}",
+        tags=[entity.name for entity in exposed.pattern.entities[:1]],
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "description": "Server-sent events: created, updated, deleted, reset.",
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            }
+        },
+        openapi_extra={"x-tablewright": describe(exposed.pattern), "parameters": [LAST_EVENT_ID]},
+    )
 
 
 def _add_methods(router: APIRouter, path: str, methods: Sequence[str]) -> None:

@@ -110,7 +110,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
     pattern, plan, tenant = exposed.pattern, exposed.operation.plan, exposed.tenant
     only = exposed.operation.only
-    call, status = _caller(pattern), exposed.status
+    call, status = caller_of(pattern), exposed.status
     is_write, is_page = pattern.shape.is_write, isinstance(plan, QueryPlan)
     is_read_tagged = is_tagged_read(exposed.operation)
     is_tagged = is_tagged_by_content(exposed.operation)
@@ -171,23 +171,24 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         return json_response(response, status if content else 204, content)
 
     parameters = [
-        _keyword(_REQUEST, Request),
-        _keyword(_RESPONSE, Response),
-        *_arguments(exposed),  # a caller without a tenant is refused first
-        _keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
+        keyword(_REQUEST, Request),
+        keyword(_RESPONSE, Response),
+        *arguments_of(exposed),  # a caller without a tenant is refused first
+        keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
         *_preconditions(exposed),
     ]
     if isinstance(plan, QueryPlan) and "cursor" not in pattern.types:
         is_sized = "limit" in pattern.types or has_page_size(plan)
         paging = Annotated[Any, Depends(_after)] if is_sized else Paging
-        parameters.append(_keyword(_PAGE, paging))
+        parameters.append(keyword(_PAGE, paging))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = exposed.name
     setattr(endpoint, MEMBER, exposed.hidden)
     return endpoint
 
 
-def _keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+def keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """Return a parameter of an endpoint, which FastAPI fills in by its type."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
 
 
@@ -209,19 +210,19 @@ class Continued(Struct, frozen=True):
         return plan.after(self.cursor)
 
 
-def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
+def arguments_of(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters of the pattern: in the path, the query or the body."""
     operation, pattern = exposed.operation, exposed.pattern
     defaults = operation.defaults
     for name, dependency in exposed.given.items():
-        yield _keyword(name, Annotated[Any, Depends(dependency)])
+        yield keyword(name, Annotated[Any, Depends(dependency)])
     for name in operation.route.parameters:
-        yield _keyword(name, Annotated[stated_type(pattern, name), Path()])
+        yield keyword(name, Annotated[stated_type(pattern, name), Path()])
     for name in operation.query:
-        yield _keyword(name, Annotated[stated_type(pattern, name), Query()], defaults[name])
+        yield keyword(name, Annotated[stated_type(pattern, name), Query()], defaults[name])
     if operation.is_whole:
         (name,) = operation.body
-        yield _keyword(name, Annotated[pattern.types[name], Body()], defaults[name])
+        yield keyword(name, Annotated[pattern.types[name], Body()], defaults[name])
     elif operation.body:
         fields: dict[str, Any] = {
             name: (
@@ -232,10 +233,10 @@ def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
         }
         title = "".join(word.capitalize() for word in exposed.name.split("_"))
         forbid = pydantic.ConfigDict(extra="forbid")
-        yield _keyword(_BODY, pydantic.create_model(f"{title}Body", __config__=forbid, **fields))
+        yield keyword(_BODY, pydantic.create_model(f"{title}Body", __config__=forbid, **fields))
 
 
-def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
+def caller_of(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
     """Return a function that calls the pattern with arguments by name."""
     declared = inspect.signature(inspect.unwrap(pattern.function)).parameters.values()
     kinds = {each.kind for each in declared}
@@ -265,11 +266,11 @@ def _preconditions(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters for the entity tags of the request and the response."""
     plan, operation = exposed.pattern.plan, exposed.operation
     if is_guarded(plan):
-        yield _keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
+        yield keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
     elif isinstance(operation.plan, Create) and entity_of(operation.plan).version is not None:
-        yield _keyword(_TAG, CreatedETag)
+        yield keyword(_TAG, CreatedETag)
     if can_be_create_only(plan):
-        yield _keyword(_CREATE_ONLY, CreateOnly)
+        yield keyword(_CREATE_ONLY, CreateOnly)
 
 
 def can_be_create_only(plan: Plan[Any]) -> bool:
