@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -208,3 +209,21 @@ def test_what_has_no_changes_is_refused() -> None:
         create_app(":memory:", Queue, patterns=[], changes=[job])
     with pytest.raises(DeclarationError, match="declare stream='NEW_AND_OLD_IMAGES'"):
         create_app(":memory:", Shelf, patterns=[], changes=[shelf.loans])
+
+
+def test_after_a_day_a_client_must_read_the_results_again() -> None:
+    patterns: Any = [add_job]
+    with Engine() as engine:
+        app = create_app(engine, Queue, patterns=patterns, changes=FOLLOWED)
+        with TestClient(app) as client:
+            client.post("/jobs", json={"team": "red", "job_id": 1})
+            path = "/changes/jobs/new?wait=false&team=red"
+            last = client.get(path).text.removeprefix("id: ").strip()
+            client.post("/jobs", json={"team": "red", "job_id": 2})
+            engine.rotate_shards("queue")
+            engine.trim(datetime.now(UTC).timestamp() + 25 * 60 * 60)
+            events = client.get(path, headers={"Last-Event-ID": last}).text.split("\n\n")
+            assert events[0] == "event: reset\ndata: {}"
+            now = events[1].removeprefix("id: ")
+            client.post("/jobs", json={"team": "red", "job_id": 3})
+            assert '"job_id":3' in client.get(path, headers={"Last-Event-ID": now}).text
