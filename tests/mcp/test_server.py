@@ -206,16 +206,21 @@ def test_every_tool_says_what_it_does_to_the_data(agent: Agent) -> None:
         assert hints.idempotent_hint is not is_write
 
 
-def test_the_document_is_a_resource(agent: Agent) -> None:
+@pytest.mark.parametrize(
+    ("name", "part"), [("document", "Access patterns"), ("keys", "CUST#{customer_id}")]
+)
+def test_the_document_and_the_keys_are_resources(agent: Agent, name: str, part: str) -> None:
     server = make_server(load("commerce"), "commerce", agent._database, agent._events, target="x")
 
     async def read() -> str:
         async with Client(server) as client:
-            (content,) = (await client.read_resource("design://document")).contents
+            (content,) = (await client.read_resource(f"design://{name}")).contents
             text: str = content.text  # type: ignore[union-attr]
             return text
 
-    assert asyncio.run(read()).startswith("# ")
+    text = asyncio.run(read())
+    assert text.startswith("# ")
+    assert part in text
 
 
 @pytest.mark.slow

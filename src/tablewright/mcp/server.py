@@ -34,7 +34,7 @@ from tablewright.model.pattern import explain, signature_of
 from tablewright.plan.explanation import members
 from tablewright.plan.request_events import RequestEvent
 from tablewright.plans import AccessPattern
-from tablewright.publish.document import document
+from tablewright.publish.document import document, key_document
 from tablewright.verify import Design
 
 READS = ToolAnnotations(
@@ -160,6 +160,11 @@ def make_server(
     def design_document() -> str:
         """The design: tables, entities, keys, indexes, access patterns."""
         return document(design)
+
+    @server.resource("design://keys", mime_type="text/markdown")
+    def design_keys() -> str:
+        """The key map: the primary key and the index keys of each entity."""
+        return key_document(design)
 
     return server
 
