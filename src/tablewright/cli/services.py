@@ -147,11 +147,12 @@ def mcp(
     cannot scan a table. Without a target, it reads the sample data of the design, in memory.
     """
     try:
-        from tablewright.mcp import make_server
+        from tablewright.mcp import RequestLog, make_server
     except ModuleNotFoundError as error:
         fail(str(error))
     loaded = load_design(design)
     where = target or MEMORY
-    with exit_on_error(), open_database(design, loaded, where, table) as (database, events):
+    log = RequestLog()
+    with exit_on_error(), open_database(design, loaded, where, table, log) as (database, _):
         shown = target or "the sample data of the design, in memory"
-        make_server(loaded, design, database, events, target=shown, writes=write).run("stdio")
+        make_server(loaded, design, database, log, target=shown, writes=write).run("stdio")
