@@ -22,7 +22,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from types import MappingProxyType, UnionType
-from typing import Annotated, Any, LiteralString, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 from uuid import UUID
 
 import pydantic
@@ -179,7 +179,11 @@ def refuse_other_types(model: type[pydantic.BaseModel], values: Mapping[str, Any
     It takes true as 1, and a number as a moment; the JSON schema of the model allows neither.
     """
     problems = [
-        InitErrorDetails(type=PydanticCustomError("json_type", problem), loc=place, input=value)
+        InitErrorDetails(
+            type=PydanticCustomError("json_type", "{problem}", {"problem": problem}),
+            loc=place,
+            input=value,
+        )
         for name, field in model.model_fields.items()
         if name in values
         for place, value, problem in _other_types(field.annotation, values[name], (name,))
@@ -216,7 +220,7 @@ _JSON_TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], str], ...] = (
 
 def _other_types(
     kind: Any, value: Any, place: tuple[int | str, ...]
-) -> Iterator[tuple[tuple[int | str, ...], Any, LiteralString]]:
+) -> Iterator[tuple[tuple[int | str, ...], Any, str]]:
     """Yield each value of another JSON type: where it is, the value, and the problem."""
     kind = plain_type(kind)
     members = get_args(kind)
