@@ -227,13 +227,15 @@ def limits_in_keys(entity: EntityMap, name: str) -> dict[str, int]:
 
 def stated_limits(entity: EntityMap, name: str) -> Callable[[dict[str, Any]], None] | None:
     """Return what adds the limits of an attribute in keys to its JSON schema."""
-    limits = limits_in_keys(entity, name)
+    keys = [entity.primary, *entity.indexes, *(each.key for each in entity.uniques)]
+    if not any(name in key.part_names for key in keys):
+        return None
 
     def add(schema: dict[str, Any]) -> None:
-        for limit, value in limits.items():
+        for limit, value in limits_in_keys(entity, name).items():
             schema.setdefault(limit, value)
 
-    return add if limits else None
+    return add
 
 
 def _exact(value: Any) -> Any:
