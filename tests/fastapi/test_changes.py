@@ -227,3 +227,9 @@ def test_after_a_day_a_client_must_read_the_results_again() -> None:
             now = events[1].removeprefix("id: ")
             client.post("/jobs", json={"team": "red", "job_id": 3})
             assert '"job_id":3' in client.get(path, headers={"Last-Event-ID": now}).text
+
+
+def test_a_feed_says_which_methods_it_has(client: TestClient) -> None:
+    for method, status in (("OPTIONS", 204), ("HEAD", 405), ("POST", 405)):
+        answer = client.request(method, "/changes/jobs/new")
+        assert (answer.status_code, answer.headers["Allow"]) == (status, "GET, OPTIONS")

@@ -235,6 +235,7 @@ def pattern_router(
         needed = None if scope is None else scope(pattern)
         checks = [] if tokens is None or not needed else [Depends(tokens.require(needed))]
         _add_changes(router, followed, checks)
+        _add_methods(router, f"{prefix}/changes{followed.route.path}", ["GET"], has_head=False)
     methods: dict[str, list[str]] = {}
     for each in exposed:
         methods.setdefault(each.route.path, []).append(each.route.method)
@@ -364,12 +365,15 @@ def _add_changes(router: APIRouter, exposed: Exposed, checks: Sequence[Any]) -> 
     )
 
 
-def _add_methods(router: APIRouter, path: str, methods: Sequence[str]) -> None:
+def _add_methods(
+    router: APIRouter, path: str, methods: Sequence[str], *, has_head: bool = True
+) -> None:
     """Answer OPTIONS, and refuse other methods, with all methods that a path has.
 
     Starlette alone would name those of one of its routes.
     """
-    allowed = sorted({*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))
+    head = {"HEAD"} if "GET" in methods and has_head else set()
+    allowed = sorted({*methods, "OPTIONS"} | head)
     headers = {"Allow": ", ".join(allowed)}
     if "PATCH" in methods:
         headers["Accept-Patch"] = "application/merge-patch+json, application/json"
@@ -381,6 +385,6 @@ def _add_methods(router: APIRouter, path: str, methods: Sequence[str]) -> None:
         raise HTTPException(405, headers=headers)
 
     router.add_route(path, list_methods, ["OPTIONS"], include_in_schema=False)
-    others = [each for each in (*METHODS, "TRACE") if each not in allowed]
+    others = [each for each in (*METHODS, "HEAD", "TRACE") if each not in allowed]
     if others:
         router.add_route(path, refuse, others, include_in_schema=False)
