@@ -12,10 +12,11 @@ SITE   := .site
 NODE   := .node
 PEERS  := .peers
 BROWSER  := .browser
+CONTRACT := .schemathesis
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers counts performance torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers bench-http-api counts performance torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -37,7 +38,7 @@ run: $(READY) ## verify the five designs on the embedded engine
 test: $(READY) ## run the tests except the slow ones
 	@$(PYTEST) -m "not slow and not browser" $(ARGS)
 
-test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready ## run the slow tests
+test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready $(CONTRACT)/.ready ## run the slow tests
 	@HYPOTHESIS_PROFILE=ci $(PYTEST) -m slow $(ARGS)
 
 # The test of CDK applications is skipped if the kit cannot be installed; it needs Node.js, too.
@@ -47,6 +48,16 @@ $(CDK)/.ready: tests/publish/cdk-requirements.lock
 	@node --version > /dev/null && $(CDK)/bin/python -m pip install -qq \
 	  --disable-pip-version-check -r $< && touch $@ \
 	  || { rm -rf $(CDK); echo "the AWS Cloud Development Kit could not be installed" >&2; }
+
+# The tests of HTTP APIs against their documents, and of clients of them, are skipped without it.
+$(CONTRACT)/.ready: tests/fastapi/contract/requirements.lock tests/fastapi/contract/package-lock.json
+	@test -x $(CONTRACT)/bin/python || $(PYTHON) -m venv $(CONTRACT)
+	@echo "installing schemathesis into $(CONTRACT) (once) ..."
+	@$(CONTRACT)/bin/python -m pip install -qq --disable-pip-version-check -r $< && touch $@ \
+	  || { rm -rf $(CONTRACT); echo "schemathesis could not be installed" >&2; }
+	@cp tests/fastapi/contract/package.json tests/fastapi/contract/package-lock.json $(CONTRACT) \
+	  && npm ci --prefix $(CONTRACT) --ignore-scripts --no-audit --no-fund --loglevel error \
+	  || echo "openapi-typescript could not be installed" >&2
 
 test-browser: $(BROWSER)/.ready chromium ## run the tests in Chromium; installs what is missing
 	@CHROMIUM=$(CHROMIUM) $(PYTEST) -m browser tests/browser $(ARGS)
@@ -136,6 +147,9 @@ bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and librarie
 	@$(BIN)/python -m compileall -q src  # as pip does: it is part of a cold start
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
 
+bench-http-api: $(READY) ## compare an HTTP API of access patterns with routes by hand: half a minute
+	@$(BIN)/python -m benchmarks.http_api
+
 counts: $(READY) ## count what makes the code hard to read or slow: private names, lines, calls
 	@$(BIN)/python -m benchmarks.counts $(ARGS)
 
@@ -177,4 +191,4 @@ lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .release dist
+	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) $(CONTRACT) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .release dist

@@ -33,6 +33,7 @@ GUIDES = [
     "docs/observability.md",
     "docs/fastapi.md",
     "docs/http-api.md",
+    "docs/deploying-an-api.md",
     "docs/tables-without-a-version.md",
     "docs/your-second-version.md",
 ]

@@ -36,6 +36,7 @@ SECTIONS: dict[str, list[str]] = {
         "tables-without-a-version.md",
         "testing.md",
         "http-api.md",
+        "deploying-an-api.md",
         "mcp.md",
         "fastapi.md",
         "stream-events.md",

@@ -11,39 +11,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tablewright import (
-    GSI,
-    Aggregate,
-    Attr,
-    Entity,
-    Input,
-    Patch,
-    Table,
-    Tenancy,
-    WriteOnce,
-    access_pattern,
-    attr,
-    children,
-    create,
-    created_at,
-    history,
-    index,
-    key,
-    put,
-    root,
-    transact,
-    unique,
-    version,
-)
+import tablewright as tw
+from tablewright import Attr, Entity, Input, Patch, WriteOnce, access_pattern, attr, index, key
 from tablewright.formats import lower
 from tablewright.ids import ULID
-from tablewright.plans import Create, Get, GetByUnique, Load, Query, Transaction, Update
+from tablewright.plans import Create, Get, GetByUnique, Query, Transaction, Update
 from tablewright.rules import count_of
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$")]
 Line = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=20_000)]
-Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")]
+Email = Annotated[str, Field(pattern="^[^@ ]+@[^@ ]+$")]
 
 
 class Status(StrEnum):
@@ -58,11 +36,11 @@ class Priority(IntEnum):
     LOW = 3
 
 
-class Tracker(Table, name="tracker"):
-    gsi1 = GSI("GSI1PK", "GSI1SK")
-    gsi2 = GSI("GSI2PK", "GSI2SK")
-    gsi3 = GSI("GSI3PK", "GSI3SK")
-    tenancy = Tenancy("org_id", write=("ORG#{org_id}", "ORG#{org_id}#*"))
+class Tracker(tw.Table, name="tracker"):
+    gsi1 = tw.GSI("GSI1PK", "GSI1SK")
+    gsi2 = tw.GSI("GSI2PK", "GSI2SK")
+    gsi3 = tw.GSI("GSI3PK", "GSI3SK")
+    tenancy = tw.Tenancy("org_id", write=("ORG#{org_id}", "ORG#{org_id}#*"))
 
 
 class Organisation(Entity, table=Tracker):
@@ -86,7 +64,7 @@ class Member(Entity, table=Tracker):
     name: Attr[Line] = attr()
     email: Attr[Email] = attr()
     primary = key("ORG" / org_id, "MEMBER" / member_id)
-    by_email = unique("ORG" / org_id, "EMAIL" / lower(email))
+    by_email = tw.unique("ORG" / org_id, "EMAIL" / lower(email))
 
 
 class StatusChange(WriteOnce, table=Tracker):
@@ -114,13 +92,13 @@ class Issue(Entity, table=Tracker):
     reporter: Attr[ULID] = attr(immutable=True, doc="The id of a member.")
     labels: Attr[set[str]] = attr(default_factory=set)
     comments: Attr[int] = count_of("Comment")
-    created_at: Attr[datetime] = created_at()
-    version: Attr[int] = version()
+    created_at: Attr[datetime] = tw.created_at()
+    version: Attr[int] = tw.version()
     primary = key("ORG" / org_id / "ISSUE" / issue_id, "ISSUE")
     by_status = index(Tracker.gsi1, "ORG" / org_id / "STATUS" / status, issue_id)
     by_assignee = index(Tracker.gsi2, "ORG" / org_id / "ASSIGNEE" / assignee, issue_id)
     by_priority = index(Tracker.gsi3, "ORG" / org_id / "PRIORITY" / priority, issue_id)
-    status_changes = history(status, StatusChange)
+    status_changes = tw.history(status, StatusChange)
 
 
 class Comment(WriteOnce, table=Tracker):
@@ -137,11 +115,6 @@ class LabelledIssue(Entity, table=Tracker):
     label: Attr[Slug] = attr()
     issue_id: Attr[ULID] = attr()
     primary = key("ORG" / org_id / "LABEL" / label, "ISSUE" / issue_id)
-
-
-class OrganisationWithProjects(Aggregate):
-    organisation: Organisation = root()
-    projects: list[Project] = children()
 
 
 # What a client sends: what the server sets is excluded.
@@ -162,25 +135,37 @@ class IssuePatch(Patch[Issue], exclude=("labels",)): ...
 class NewComment(Input[Comment], exclude=("org_id", "issue_id", "comment_id", "author")): ...
 
 
-@access_pattern
+@access_pattern(route="POST /organisations")
 def create_organisation(
-    new: Input[Organisation], owner: NewMember
+    organisation: Input[Organisation], owner: NewMember
 ) -> Transaction[tuple[Organisation, Member]]:
     """Create an organisation with its first member."""
-    organisation = new.entity()
-    return transact(create(organisation), create(owner.entity(org_id=organisation.org_id)))
+    new = organisation.entity()
+    return tw.transact(tw.create(new), tw.create(owner.entity(org_id=new.org_id)))
+
+
+@access_pattern(route="GET /organisation")
+def organisation(org_id: str) -> Get[Organisation]:
+    """The organisation."""
+    return Organisation.primary(org_id)
 
 
 @access_pattern
-def organisation(org_id: str) -> Load[OrganisationWithProjects]:
-    """An organisation and its projects."""
-    return OrganisationWithProjects.of(Organisation.primary(org_id))
+def projects(org_id: str) -> Query[Project]:
+    """The projects of an organisation."""
+    return Project.primary.within(org_id)
+
+
+@access_pattern
+def add_project(org_id: str, new: NewProject) -> Create[Project]:
+    """Add a project."""
+    return tw.create(new.entity(org_id=org_id))
 
 
 @access_pattern
 def add_member(org_id: str, new: NewMember) -> Create[Member]:
     """Add a member, whose email address must be unique in the organisation."""
-    return create(new.entity(org_id=org_id))
+    return tw.create(new.entity(org_id=org_id))
 
 
 @access_pattern
@@ -189,22 +174,16 @@ def members(org_id: str) -> Query[Member]:
     return Member.primary.within(org_id)
 
 
-@access_pattern
+@access_pattern(route="GET /members/by-email/{email}")
 def member_by_email(org_id: str, email: str) -> GetByUnique[Member]:
     """The member with an email address, in any case."""
     return Member.by_email(org_id, email)
 
 
-@access_pattern
-def add_project(org_id: str, new: NewProject) -> Create[Project]:
-    """Add a project."""
-    return create(new.entity(org_id=org_id))
-
-
-@access_pattern
+@access_pattern(route="POST /issues")
 def open_issue(org_id: str, reporter: ULID, new: NewIssue) -> Create[Issue]:
     """Open an issue in an existing project, which counts it."""
-    return create(new.entity(org_id=org_id, reporter=reporter))
+    return tw.create(new.entity(org_id=org_id, reporter=reporter))
 
 
 @access_pattern
@@ -213,19 +192,19 @@ def issue(org_id: str, issue_id: ULID) -> Get[Issue]:
     return Issue.primary(org_id, issue_id)
 
 
-@access_pattern
+@access_pattern(route="PATCH /issues/{issue_id}")
 def edit_issue(org_id: str, issue_id: ULID, patch: IssuePatch, by: ULID) -> Update[Issue]:
     """Change an issue; a new status is recorded in the activity log."""
     return Issue.primary(org_id, issue_id).update(*Issue.changes_from(patch)).audit(by=by)
 
 
-@access_pattern
+@access_pattern(route="GET /issues")
 def issues_by_status(org_id: str, status: Status) -> Query[Issue]:
     """The issues with a status, newest first."""
     return Issue.by_status(org_id, status).desc()
 
 
-@access_pattern
+@access_pattern(route="GET /members/{assignee}/issues")
 def issues_by_assignee(org_id: str, assignee: ULID) -> Query[Issue]:
     """The issues of a member that are not done, newest first."""
     return Issue.by_assignee(org_id, assignee).desc().filter(Issue.status != Status.DONE)
@@ -237,10 +216,10 @@ def issues_by_priority(org_id: str, priority: Priority) -> Query[Issue]:
     return Issue.by_priority(org_id, priority).desc()
 
 
-@access_pattern
+@access_pattern(route="POST /issues/{issue_id}/comments")
 def add_comment(org_id: str, issue_id: ULID, author: ULID, new: NewComment) -> Create[Comment]:
     """Comment on an existing issue, which counts its comments."""
-    return create(new.entity(org_id=org_id, issue_id=issue_id, author=author))
+    return tw.create(new.entity(org_id=org_id, issue_id=issue_id, author=author))
 
 
 @access_pattern
@@ -249,29 +228,29 @@ def comments(org_id: str, issue_id: ULID) -> Query[Comment]:
     return Comment.primary.within(org_id, issue_id)
 
 
-@access_pattern
-def add_label(org_id: str, issue_id: ULID, label: str) -> Transaction:
+@access_pattern(route="PUT /issues/{issue_id}/labels/{label}")
+def add_label(org_id: str, issue_id: ULID, label: Slug) -> Transaction:
     """Label an existing issue."""
     labelled = LabelledIssue(org_id=org_id, label=label, issue_id=issue_id)
     change = Issue.labels.add_to_set({label})
-    return transact(put(labelled), Issue.primary(org_id, issue_id).update(change))
+    return tw.transact(tw.put(labelled), Issue.primary(org_id, issue_id).update(change))
 
 
-@access_pattern
-def remove_label(org_id: str, issue_id: ULID, label: str) -> Transaction:
+@access_pattern(route="DELETE /issues/{issue_id}/labels/{label}")
+def remove_label(org_id: str, issue_id: ULID, label: Slug) -> Transaction:
     """Remove a label from an existing issue."""
     labelled = LabelledIssue.primary(org_id, label, issue_id)
     change = Issue.labels.remove_from_set({label})
-    return transact(labelled.delete(), Issue.primary(org_id, issue_id).update(change))
+    return tw.transact(labelled.delete(), Issue.primary(org_id, issue_id).update(change))
 
 
-@access_pattern
-def issues_with_label(org_id: str, label: str) -> Query[LabelledIssue]:
+@access_pattern(route="GET /labels/{label}/issues")
+def issues_with_label(org_id: str, label: Slug) -> Query[LabelledIssue]:
     """The issues with a label, newest first."""
     return LabelledIssue.primary.within(org_id, label).desc()
 
 
-@access_pattern
+@access_pattern(route="GET /activity")
 def activity(org_id: str) -> Query[StatusChange]:
     """The activity log of an organisation, newest first."""
     return StatusChange.by_time(org_id).desc()

@@ -29,7 +29,7 @@ class Account:
         self.client = client
         owner = {"name": "Ann", "email": f"ann@{org_id}.example"}
         sign_up = {"organisation": {"org_id": org_id, "name": org_id.title()}, "owner": owner}
-        self.member = self.checked(client.post("/organisations", json=sign_up), 201)
+        _, self.member = self.checked(client.post("/organisations", json=sign_up), 201)
         self.headers = {"X-Organisation": org_id, "X-Member": self.member["member_id"]}
 
     def send(
@@ -71,15 +71,15 @@ def problem(response: Response, status: int) -> Any:
     return response.json()
 
 
-def test_it_has_18_patterns_and_19_endpoints() -> None:
-    assert len(access_patterns(Tracker)) == 18
+def test_each_of_19_patterns_is_an_endpoint() -> None:
+    assert len(access_patterns(Tracker)) == 19
     paths = create_app(":memory:").openapi()["paths"]
     assert sum(len(methods) for methods in paths.values()) == 19
 
 
 def test_an_organisation_has_projects(acme: Account) -> None:
     assert acme.get("/organisation") == {"org_id": "acme", "name": "Acme"}
-    (project,) = acme.get("/projects")
+    (project,) = acme.get("/projects")["items"]
     counters = {"issues": 0, "issues_to_do": 0}
     assert project == {"org_id": "acme", "project": "web", "name": "Website"} | counters
     again = acme.send("POST", "/projects", {"project": "web", "name": "Other"})
@@ -114,14 +114,6 @@ def test_an_issue_needs_an_existing_project(acme: Account) -> None:
     assert acme.titles("/issues?status=open") == ["Broken link"]
 
 
-def test_a_project_counts_its_issues(acme: Account) -> None:
-    for title in ("Broken link", "Wrong colour"):
-        path = f"/issues/{acme.open(title)['issue_id']}"
-    acme.checked(acme.send("PATCH", path, {"status": "done"}))
-    (project,) = acme.get("/projects")
-    assert (project["issues"], project["issues_to_do"]) == (2, 1)
-
-
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -150,6 +142,26 @@ def test_issues_are_listed_by_status_assignee_and_priority(acme: Account) -> Non
     assert acme.titles("/issues?status=done") == ["First"]
     assert acme.titles("/priorities/3/issues") == ["First"]
     assert acme.titles(f"/members/{me}/issues") == ["Third"]
+
+
+def test_a_project_counts_its_issues(acme: Account) -> None:
+    for title in ("Broken link", "Wrong colour"):
+        path = f"/issues/{acme.open(title)['issue_id']}"
+    acme.checked(acme.send("PATCH", path, {"status": "done"}))
+    (project,) = acme.get("/projects")["items"]
+    assert (project["issues"], project["issues_to_do"]) == (2, 1)
+
+
+def test_a_comment_changes_the_tag_of_its_issue_and_not_its_version(acme: Account) -> None:
+    path = f"/issues/{acme.open('Broken link')['issue_id']}"
+    before = acme.send("GET", path).headers["ETag"]
+    acme.post(f"{path}/comments", {"text": "one"})
+    after = acme.send("GET", path, headers={"If-None-Match": before})
+    assert (after.status_code, after.json()["comments"]) == (200, 1)
+    assert after.headers["ETag"] != before
+    match = {"If-Match": before}
+    assert acme.send("PATCH", path, {"title": "x"}, match).status_code == 200
+    assert acme.send("PATCH", path, {"title": "y"}, match).status_code == 412
 
 
 def test_a_stale_change_is_refused(acme: Account) -> None:
@@ -187,19 +199,6 @@ def test_comments_are_in_order(acme: Account) -> None:
     rest = acme.get(f"{path}?limit=2&cursor={page['next_cursor']}")
     texts = [comment["text"] for comment in page["items"] + rest["items"]]
     assert texts == ["one", "two", "three"]
-    assert acme.get(path.removesuffix("/comments"))["comments"] == 3
-
-
-def test_a_comment_changes_the_tag_of_its_issue_and_not_its_version(acme: Account) -> None:
-    path = f"/issues/{acme.open('Broken link')['issue_id']}"
-    before = acme.send("GET", path).headers["ETag"]
-    acme.post(f"{path}/comments", {"text": "one"})
-    after = acme.send("GET", path, headers={"If-None-Match": before})
-    assert (after.status_code, after.json()["comments"]) == (200, 1)
-    assert after.headers["ETag"] != before
-    match = {"If-Match": before}
-    assert acme.send("PATCH", path, {"title": "x"}, match).status_code == 200
-    assert acme.send("PATCH", path, {"title": "y"}, match).status_code == 412
     nowhere = "/issues/01ARZ3NDEKTSV4RRFFQ69G5FAV/comments"
     assert problem(acme.send("POST", nowhere, {"text": "?"}), 404)["code"] == "not_found"
 
@@ -208,11 +207,11 @@ def test_labels_can_be_added_and_removed(acme: Account) -> None:
     issue = acme.open("Broken link")["issue_id"]
     label = f"/issues/{issue}/labels/bug"
     for _ in 1, 2:  # twice is the same as once
-        assert acme.send("PUT", label).status_code == 204
+        assert acme.send("PUT", label).status_code == 200
     assert acme.get(f"/issues/{issue}")["labels"] == ["bug"]
     (labelled,) = acme.get("/labels/bug/issues")["items"]
     assert labelled["issue_id"] == issue
-    assert acme.send("DELETE", label).status_code == 204
+    assert acme.send("DELETE", label).status_code == 200
     assert acme.get(f"/issues/{issue}")["labels"] == []
     assert acme.get("/labels/bug/issues")["items"] == []
     problem(acme.send("PUT", f"/issues/{issue}/labels/Not a label"), 422)

@@ -40,11 +40,13 @@ from tablewright.mapping.pydantic_bridge import OUTPUT
 from tablewright.model.http_operation import HttpOperation, operation_of
 from tablewright.model.pattern import traced_pattern
 from tablewright.model.route import route_of, without_parameter
+from tablewright.plan.inspection import writes_of
 from tablewright.plan.plan import Plan, Wait
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.single import RequiredRead, Then
 from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.several import Transaction
 
 __all__ = ["ApiClient", "ApiError", "AsyncApiClient"]
 
@@ -361,7 +363,11 @@ def _result(operation: HttpOperation, response: httpx2.Response, attempts: int) 
     if response.is_success:
         if response.status_code == 204:
             return None
-        return _adapter(operation.result).validate_json(response.content, context=OUTPUT)
+        result = _adapter(operation.result).validate_json(response.content, context=OUTPUT)
+        plan = operation.pattern.plan
+        if operation.only is None or not isinstance(plan, Transaction):
+            return result
+        return tuple(result if at == operation.only else None for at in range(len(writes_of(plan))))
     try:
         problem = msgspec.json.decode(response.content)
         code, detail = problem["code"], problem["detail"]

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from tablewright.fastapi import Problem, add_exception_handlers
+from tablewright.designs.catalog import load
+from tablewright.fastapi import Problem, add_exception_handlers, create_app
+from tests.fastapi import shelf
 from tests.fastapi.desk import TestClient, application
+from tests.fastapi.shelf import Book, Shelf
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +109,31 @@ def test_a_response_that_an_endpoint_declares_is_kept() -> None:
     )
     assert responses["422"]["description"] == "Mine."
     assert "$ref" not in responses["default"]
+
+
+def test_a_response_has_links_to_the_operations_that_follow() -> None:
+    patterns: Any = [shelf.add_book, shelf.book, shelf.edit_book, shelf.loans]
+    paths = create_app(":memory:", Shelf, patterns=patterns).openapi()["paths"]
+    created = paths["/libraries/{library}/books"]["post"]["responses"]["201"]["links"]
+    key_ = {"library": "$response.body#/library", "isbn": "$response.body#/isbn"}
+    assert created == {
+        name: {"operationId": name, "parameters": key_} for name in ("book", "edit_book")
+    }
+    page = paths["/libraries/{library}/books/{isbn}/loans"]["get"]["responses"]["200"]["links"]
+    assert page["next_page"]["parameters"]["cursor"] == "$response.body#/next_cursor"
+    assert page["next_page"]["parameters"]["isbn"] == "$request.path.isbn"
+
+
+def test_a_pattern_with_its_own_page_size_takes_no_other() -> None:
+    last = [each for each in load("market").patterns if each.name == "last_orders"]
+    app = create_app(":memory:", *load("market").tables, patterns=last)
+    operation = app.openapi()["paths"]["/users/{user_id}/last-orders"]["get"]
+    assert [each["name"] for each in operation["parameters"]] == ["user_id", "count", "cursor"]
+
+
+def test_entities_are_shown_as_examples() -> None:
+    patterns: Any = [shelf.add_book, shelf.book]
+    books = [Book(library="L1", isbn=isbn, title="Emma") for isbn in "12"]
+    app = create_app(":memory:", Shelf, patterns=patterns, examples=books, hidden=[Book.title])
+    (example,) = app.openapi()["components"]["schemas"]["Book"]["examples"]
+    assert example == {"library": "L1", "isbn": "1", "state": "in", "version": 0}

@@ -17,9 +17,8 @@ from tablewright import Engine, batch_write, connect, put
 from tablewright.database import Database
 from tablewright.designs.catalog import load
 from tablewright.designs.commerce import OrderLineItem
-from tablewright.mcp import make_server
+from tablewright.mcp import RequestLog, make_server
 from tablewright.mcp.answers import MAX_BYTES, MAX_ITEMS
-from tablewright.observe import RequestEvent
 from tablewright.verify import seed
 
 ORDER = {"customer_id": "C1", "order_id": "O100"}
@@ -28,7 +27,7 @@ ORDER = {"customer_id": "C1", "order_id": "O100"}
 class Agent:
     """An agent that is connected to a server, and the person who uses it."""
 
-    def __init__(self, database: Database, events: list[RequestEvent]) -> None:
+    def __init__(self, database: Database, events: RequestLog) -> None:
         self._database = database
         self._events = events
         #: What the person answers; None declines.
@@ -75,16 +74,16 @@ class Agent:
 
 
 @pytest.fixture
-def database() -> Iterator[tuple[Database, list[RequestEvent]]]:
+def database() -> Iterator[tuple[Database, RequestLog]]:
     design = load("commerce")
-    events: list[RequestEvent] = []
+    events = RequestLog()
     with Engine(":memory:") as engine:
         seed(design, engine)
         yield connect(engine, *design.tables, observe=events.append), events
 
 
 @pytest.fixture
-def agent(database: tuple[Database, list[RequestEvent]]) -> Agent:
+def agent(database: tuple[Database, RequestLog]) -> Agent:
     return Agent(*database)
 
 
@@ -124,7 +123,7 @@ def test_pages_are_bounded_and_continue(agent: Agent) -> None:
 
 
 def test_a_page_that_is_too_large_is_read_again_with_fewer_items(
-    agent: Agent, database: tuple[Database, list[RequestEvent]]
+    agent: Agent, database: tuple[Database, RequestLog]
 ) -> None:
     items = [
         OrderLineItem(
@@ -152,6 +151,18 @@ def test_a_page_that_is_too_large_is_read_again_with_fewer_items(
     database[0].run(put(items[0]))
     call = {"pattern": "order_item", "arguments": ORDER | {"item_id": "I000"}}
     assert f"an answer at most {MAX_BYTES:,}" in agent.call("run_pattern", call)
+
+
+def test_a_read_ends_when_it_has_consumed_too_much(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablewright.mcp.answers.MAX_UNITS", 0.4)
+    call = {"pattern": "order_header", "arguments": ORDER}
+    problem = "has consumed 0.5 units, and an answer has at most 0.4; choose a pattern that reads"
+    assert problem in agent.call("run_pattern", call)
+    agent.reply = {"apply": True}
+    change = {"pattern": "update_order_status", "arguments": ORDER | {"status": "PAID"}}
+    assert agent.call("propose_write", change, writes=True)["units"] > 1
 
 
 def test_a_write_is_refused_unless_writes_are_allowed(agent: Agent) -> None:
@@ -206,16 +217,19 @@ def test_every_tool_says_what_it_does_to_the_data(agent: Agent) -> None:
         assert hints.idempotent_hint is not is_write
 
 
-def test_the_document_is_a_resource(agent: Agent) -> None:
+@pytest.mark.parametrize(("name", "part"), [("document", "Access patterns"), ("keys", "CUST#")])
+def test_the_document_and_the_keys_are_resources(agent: Agent, name: str, part: str) -> None:
     server = make_server(load("commerce"), "commerce", agent._database, agent._events, target="x")
 
     async def read() -> str:
         async with Client(server) as client:
-            (content,) = (await client.read_resource("design://document")).contents
+            (content,) = (await client.read_resource(f"design://{name}")).contents
             text: str = content.text  # type: ignore[union-attr]
             return text
 
-    assert asyncio.run(read()).startswith("# ")
+    text = asyncio.run(read())
+    assert text.startswith("# ")
+    assert part in text
 
 
 @pytest.mark.slow

@@ -156,9 +156,13 @@ def make_plan(
 
 @contextmanager
 def open_database(
-    name: str, design: Design, target: str, table: str | None
+    name: str,
+    design: Design,
+    target: str,
+    table: str | None,
+    events: list[RequestEvent] | None = None,
 ) -> Iterator[tuple[Database, list[RequestEvent]]]:
-    """Open the tables of a design; the list receives each request that is made.
+    """Open the tables of a design; the list `events` receives each request that is made.
 
     In memory they have the sample data of the design. Elsewhere nothing is created.
     """
@@ -169,7 +173,7 @@ def open_database(
     from tablewright.transport.targets import Local
     from tablewright.verify import seed
 
-    events: list[RequestEvent] = []
+    events = [] if events is None else events
     options: dict[str, Any] = {
         "cursor_secret": os.environ.get(VARIABLE) or CURSOR_SECRET,
         "observe": events.append,

@@ -72,7 +72,11 @@ def api(
                 seed(loaded, where)
         title = f"{loaded.name} ({target or 'sample data'})"
         try:
-            app = create_app(where, *loaded.tables, patterns=below(chosen), title=title)
+            examples = () if loaded.sample is None else loaded.sample()
+            patterns = below(chosen)
+            app = create_app(
+                where, *loaded.tables, patterns=patterns, examples=examples, title=title
+            )
         except DeclarationError as error:
             fail(error.message)
     if openapi is not None:
@@ -81,6 +85,7 @@ def api(
     configuration = uvicorn.Config(app, host=HOST, port=port, log_level="warning")
     try:
         listening = configuration.bind_socket()
+        listening.listen()  # those that connect before uvicorn accepts them wait
     except (OSError, SystemExit):
         fail(f"cannot listen on {HOST}:{port}; choose another port with --port")
     url = f"http://{HOST}:{listening.getsockname()[1]}"
@@ -142,11 +147,12 @@ def mcp(
     cannot scan a table. Without a target, it reads the sample data of the design, in memory.
     """
     try:
-        from tablewright.mcp import make_server
+        from tablewright.mcp import RequestLog, make_server
     except ModuleNotFoundError as error:
         fail(str(error))
     loaded = load_design(design)
     where = target or MEMORY
-    with exit_on_error(), open_database(design, loaded, where, table) as (database, events):
+    log = RequestLog()
+    with exit_on_error(), open_database(design, loaded, where, table, log) as (database, _):
         shown = target or "the sample data of the design, in memory"
-        make_server(loaded, design, database, events, target=shown, writes=write).run("stdio")
+        make_server(loaded, design, database, log, target=shown, writes=write).run("stdio")

@@ -13,7 +13,13 @@ Modules:
                 `Paging`: the query parameters `limit` and `cursor`
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
+    requests    a limit for bodies, and an id for each request
+    changes     what changes in the results of a query, as server-sent events
+    document    what the OpenAPI document says: requests, links, examples
+    parameters  the types of arguments, with the limits of their pattern
     endpoints   the function that FastAPI calls for a request to an access pattern
+    callers     `ApiKeys`: who sends a request, by a key; claims and scopes
+    hidden      attributes that no response contains
     tokens      `Tokens`: who sends a request, by a JSON Web Token; imported from there
     application `create_app`, `pattern_router`: an HTTP API whose operations are access patterns
 
@@ -33,6 +39,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from tablewright.fastapi.application import create_app, pattern_router
+from tablewright.fastapi.callers import ApiKeys
 from tablewright.fastapi.databases import (
     DatabaseDep,
     PageParams,
@@ -46,14 +53,17 @@ from tablewright.fastapi.databases import (
 )
 from tablewright.fastapi.etags import ETag, IfMatch
 from tablewright.fastapi.problems import Problem, add_exception_handlers, found
+from tablewright.fastapi.requests import RequestMiddleware
 
 __all__ = [
+    "ApiKeys",
     "DatabaseDep",
     "ETag",
     "IfMatch",
     "PageParams",
     "Paging",
     "Problem",
+    "RequestMiddleware",
     "SyncDatabaseDep",
     "add_exception_handlers",
     "create_app",

@@ -5,7 +5,8 @@
     what the plan returns        the response
     an entity, an aggregate      200, with the ETag of its version or content; 404 if there is none
     a page                       200, `{"items": […], "next_cursor": …}`, with a Link to the next one
-    what it creates              201, with its Location if a route reads it by its attributes
+    what it creates              201, with its Location if a route reads it by its attributes;
+                                 of a transaction that only creates, a list, without a Location
     what it deletes              204; 404 if there was none
     anything else                200, as JSON
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -30,17 +32,25 @@ from tablewright.fastapi.databases import Paging, get_database
 from tablewright.fastapi.etags import (
     CreatedETag,
     CreateOnly,
-    ETag,
     IfMatch,
     RequiredIfMatch,
     WritePrecondition,
+    read_precondition,
 )
+from tablewright.fastapi.hidden import MEMBER, Hidden, dump_without
 from tablewright.fastapi.idempotency import ResponseRecorder, json_response
+from tablewright.fastapi.parameters import stated_type
 from tablewright.fastapi.problems import found
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.http_operation import HttpOperation
 from tablewright.model.route import Route
-from tablewright.plan.inspection import conditions_of, create_only, entity_of, writes_of
+from tablewright.plan.inspection import (
+    conditions_of,
+    create_only,
+    entity_of,
+    has_page_size,
+    writes_of,
+)
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.include import PAGED
 from tablewright.plan.reads.page import Page
@@ -63,10 +73,14 @@ class Exposed(Struct, frozen=True, eq=False):
 
     operation: HttpOperation
     name: str
-    #: The parameter that is the tenant, and the dependency that returns it; None without a tenancy.
-    tenant: tuple[str, Callable[..., Any]] | None = None
+    #: The parameters that the API fills in itself, and the dependencies that return their values.
+    given: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    #: The one of them that is the tenant; "" without a tenancy.
+    tenant: str = ""
     #: Whether a write of a versioned entity needs If-Match.
     requires_match: bool = False
+    #: The attributes that no response contains.
+    hidden: Hidden = MappingProxyType({})
 
     @property
     def pattern(self) -> AccessPattern:
@@ -87,23 +101,31 @@ class Exposed(Struct, frozen=True, eq=False):
     @property
     def status(self) -> int:
         """The status of a response without a problem."""
-        plan = self.pattern.plan
-        return 204 if isinstance(plan, Delete) else 201 if isinstance(plan, Create) else 200
+        plan = self.operation.plan
+        writes = writes_of(plan) if isinstance(plan, Transaction) else (plan,)
+        is_created = all(isinstance(each, Create) for each in writes)
+        return 204 if isinstance(plan, Delete) else 201 if is_created else 200
 
 
 def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Callable[..., Any]:
     """Return the function that FastAPI calls; `locations` are the routes that read an entity."""
-    pattern, plan, tenant = exposed.pattern, exposed.pattern.plan, exposed.tenant
-    call, status = _caller(pattern), exposed.status
+    pattern, plan, tenant = exposed.pattern, exposed.operation.plan, exposed.tenant
+    only = exposed.operation.only
+    call, status = caller_of(pattern), exposed.status
     is_write, is_page = pattern.shape.is_write, isinstance(plan, PAGED)
+    is_read_tagged = is_tagged_read(exposed.operation)
     is_tagged = is_tagged_by_content(exposed.operation)
-    dump = pydantic.TypeAdapter(exposed.operation.result).dump_json
+    # In a transaction, If-Match may be about another item than the one that is created.
+    is_own_tag = not isinstance(pattern.plan, Transaction) or not is_guarded(pattern.plan)
+    dump = dump_without(exposed.operation.result, exposed.hidden)
     recorder = None
     if pattern.idempotency is not None:
         recorder = ResponseRecorder(pattern.idempotency, status)
 
     def finish(request: Request, response: Response, tag: Any, result: Any) -> bytes:
         """Set the headers of a response, and return its body."""
+        if only is not None:
+            result = result[only]
         if isinstance(plan, Delete):
             return b""
         if is_page:
@@ -118,7 +140,7 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
             body = dump(result)
             tag.set_content(body)
             return body
-        if tag is not None and not isinstance(plan, Transaction):
+        if tag is not None and is_own_tag:
             tag.set(result)
         return dump(result)
 
@@ -126,11 +148,13 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         request, response = given.pop(_REQUEST), given.pop(_RESPONSE)
         database, page = given.pop(_DATABASE), given.pop(_PAGE, None)
         tag, body = given.pop(_TAG, None), given.pop(_BODY, None)
+        if is_read_tagged:
+            tag = read_precondition(request, response)
         is_create_only = given.pop(_CREATE_ONLY, False)
         if body is not None:
             given |= {name: getattr(body, name) for name in type(body).model_fields}
-        if tenant is not None:
-            database = database.for_tenant(**{tenant[0]: given[tenant[0]]})
+        if tenant:
+            database = database.for_tenant(**{tenant: given[tenant]})
         made: Any = call(given)
         if page is not None:
             made = page.apply(made)
@@ -148,21 +172,24 @@ def endpoint_of(exposed: Exposed, locations: Mapping[EntityMap, Route]) -> Calla
         return json_response(response, status if content else 204, content)
 
     parameters = [
-        _keyword(_REQUEST, Request),
-        _keyword(_RESPONSE, Response),
-        *_arguments(exposed),  # a caller without a tenant is refused first
-        _keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
+        keyword(_REQUEST, Request),
+        keyword(_RESPONSE, Response),
+        *arguments_of(exposed),  # a caller without a tenant is refused first
+        keyword(_DATABASE, Annotated[Any, Depends(get_database)]),
         *_preconditions(exposed),
     ]
-    if is_page and "cursor" not in pattern.types:
-        paging = Annotated[Any, Depends(_after)] if "limit" in pattern.types else Paging
-        parameters.append(_keyword(_PAGE, paging))
+    if isinstance(plan, QueryPlan) and "cursor" not in pattern.types:
+        is_sized = "limit" in pattern.types or has_page_size(plan)
+        paging = Annotated[Any, Depends(_after)] if is_sized else Paging
+        parameters.append(keyword(_PAGE, paging))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = exposed.name
+    setattr(endpoint, MEMBER, exposed.hidden)
     return endpoint
 
 
-def _keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+def keyword(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """Return a parameter of an endpoint, which FastAPI fills in by its type."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
 
 
@@ -175,7 +202,7 @@ async def _after(
 
 
 class Continued(Struct, frozen=True):
-    """A page of a pattern that has a limit of its own."""
+    """A page of a pattern that says itself how many items it has."""
 
     cursor: str | None
 
@@ -184,34 +211,33 @@ class Continued(Struct, frozen=True):
         return plan.after(self.cursor)
 
 
-def _arguments(exposed: Exposed) -> Iterable[inspect.Parameter]:
+def arguments_of(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters of the pattern: in the path, the query or the body."""
-    operation, types = exposed.operation, exposed.pattern.types
+    operation, pattern = exposed.operation, exposed.pattern
     defaults = operation.defaults
-    if exposed.tenant is not None:
-        name, dependency = exposed.tenant
-        yield _keyword(name, Annotated[Any, Depends(dependency)])
+    for name, dependency in exposed.given.items():
+        yield keyword(name, Annotated[Any, Depends(dependency)])
     for name in operation.route.parameters:
-        yield _keyword(name, Annotated[types[name], Path()])
+        yield keyword(name, Annotated[stated_type(pattern, name), Path()])
     for name in operation.query:
-        yield _keyword(name, Annotated[types[name], Query()], defaults[name])
+        yield keyword(name, Annotated[stated_type(pattern, name), Query()], defaults[name])
     if operation.is_whole:
         (name,) = operation.body
-        yield _keyword(name, Annotated[types[name], Body()], defaults[name])
+        yield keyword(name, Annotated[pattern.types[name], Body()], defaults[name])
     elif operation.body:
         fields: dict[str, Any] = {
             name: (
-                types[name],
+                stated_type(pattern, name, is_json=True),
                 ... if defaults[name] is inspect.Parameter.empty else defaults[name],
             )
             for name in operation.body
         }
         title = "".join(word.capitalize() for word in exposed.name.split("_"))
         forbid = pydantic.ConfigDict(extra="forbid")
-        yield _keyword(_BODY, pydantic.create_model(f"{title}Body", __config__=forbid, **fields))
+        yield keyword(_BODY, pydantic.create_model(f"{title}Body", __config__=forbid, **fields))
 
 
-def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
+def caller_of(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
     """Return a function that calls the pattern with arguments by name."""
     declared = inspect.signature(inspect.unwrap(pattern.function)).parameters.values()
     kinds = {each.kind for each in declared}
@@ -240,14 +266,12 @@ def _caller(pattern: AccessPattern) -> Callable[[Mapping[str, Any]], Plan[Any]]:
 def _preconditions(exposed: Exposed) -> Iterable[inspect.Parameter]:
     """Yield the parameters for the entity tags of the request and the response."""
     plan, operation = exposed.pattern.plan, exposed.operation
-    if is_tagged_read(operation):
-        yield _keyword(_TAG, ETag)
-    elif is_guarded(plan):
-        yield _keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
-    elif isinstance(plan, Create) and entity_of(plan).version is not None:
-        yield _keyword(_TAG, CreatedETag)
+    if is_guarded(plan):
+        yield keyword(_TAG, RequiredIfMatch if exposed.requires_match else IfMatch)
+    elif isinstance(operation.plan, Create) and entity_of(operation.plan).version is not None:
+        yield keyword(_TAG, CreatedETag)
     if can_be_create_only(plan):
-        yield _keyword(_CREATE_ONLY, CreateOnly)
+        yield keyword(_CREATE_ONLY, CreateOnly)
 
 
 def can_be_create_only(plan: Plan[Any]) -> bool:
@@ -290,7 +314,9 @@ def _link_next(request: Request, response: Response, page: Page[Any]) -> None:
         query = [
             (name, value) for name, value in request.query_params.multi_items() if name != "cursor"
         ]
-        target = f"{request.url.path}?{urlencode([*query, ('cursor', page.next_cursor)])}"
+        target = (
+            f"{quote(request.scope['path'])}?{urlencode([*query, ('cursor', page.next_cursor)])}"
+        )
         response.headers["Link"] = f'<{target}>; rel="next"'
 
 

@@ -42,7 +42,7 @@ from tablewright.plan.writes.several import Transaction, require
 _TAG = re.compile('"([0-9]{1,38})(?:x[0-9a-f]{8})?"')
 #: The headers in OpenAPI: FastAPI would say that they may be null, which a header cannot.
 _ONE_TAG = WithJsonSchema({"type": "string", "pattern": r'^(\*|"[0-9]{1,38}(x[0-9a-f]{8})?")$'})
-_TAGS = WithJsonSchema({"type": "string", "pattern": r'^(\*|(W/)?"[0-9a-z]{1,47}")$'})
+_TAGS = WithJsonSchema({"type": "string"})
 _ANY = WithJsonSchema({"type": "string", "enum": ["*"]})
 #: The header in OpenAPI where it is required; FastAPI would respond to a missing one with 422.
 REQUIRED_IF_MATCH: dict[str, Any] = {
@@ -52,6 +52,13 @@ REQUIRED_IF_MATCH: dict[str, Any] = {
     "description": "The ETag of the version to change, or *. Other versions: 412.",
     "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,38}(x[0-9a-f]{8})?")$'},
     "example": "*",
+}
+IF_NONE_MATCH: dict[str, Any] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The ETag of the response that the client has.",
+    "schema": {"type": "string"},
 }
 
 E = TypeVar("E", bound=Entity)
@@ -189,6 +196,12 @@ async def _get_create_only(
     if if_none_match not in (None, "*"):
         raise HTTPException(400, "In a request that writes, If-None-Match is * or left out.")
     return if_none_match is not None
+
+
+def read_precondition(request: Request, response: Response) -> ReadPrecondition:
+    """Return what the dependency `ETag` does, for an endpoint that has the request."""
+    known = request.headers.get("if-none-match")
+    return ReadPrecondition(response, [] if known is None else _tags(known))
 
 
 #: The dependency of an endpoint that reads an entity.

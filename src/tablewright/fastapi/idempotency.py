@@ -133,5 +133,5 @@ def _key_of(request: Request) -> str:
 
 async def _identity_of(request: Request) -> str:
     """Return what distinguishes a request from others."""
-    where = f"{request.method} {request.url.path}?{request.url.query}\n"
+    where = f"{request.method} {request.scope['path']}?{request.url.query}\n"
     return hashlib.sha256(where.encode() + await request.body()).hexdigest()

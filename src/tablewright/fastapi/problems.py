@@ -54,14 +54,20 @@ from tablewright.errors import (
     ValidationException,
     VersionConflict,
 )
+from tablewright.fastapi.hidden import hidden_in
+from tablewright.mapping.pydantic_bridge import hiding, showing
 
 T = TypeVar("T")
 
 logger = logging.getLogger("tablewright.fastapi")
 
 MEDIA_TYPE = "application/problem+json"
+#: The header with the id of a request, and the member of a request's scope.
+REQUEST_ID = "x-request-id"
 #: FastAPI's models of the response 422.
 _REPLACED = ("HTTPValidationError", "ValidationError")
+#: Decimals whose digits DynamoDB can store.
+_DECIMAL = r"^[+-]?[0-9]{1,19}(\.[0-9]{1,19})?$"
 _METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
 
@@ -156,9 +162,10 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
     is_warning = status >= 500 or isinstance(error, TenantViolation)
     logger.log(
         logging.WARNING if is_warning else logging.DEBUG,
-        "%s %s: %s: %s",
+        "%s %s%s: %s: %s",
         request.method,
         request.url.path,
+        f" [{request.scope[REQUEST_ID]}]" if REQUEST_ID in request.scope else "",
         type(error).__name__,
         error,
     )
@@ -176,7 +183,7 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
     if isinstance(error, InvalidValue) and error.attribute:
         members["errors"] = [InvalidField(loc=[error.attribute], msg=detail, type=code)]
     headers = {"Retry-After": "1"} if status in (429, 503) else {}
-    return _response(status, headers, **members)
+    return problem_response(status, headers, **members)
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
@@ -186,7 +193,7 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         return Response(status_code=status, headers=headers)
     detail: Any = error.detail
     members = dict(detail) if isinstance(detail, Mapping) else {"detail": str(detail)}
-    return _response(status, headers, **members)
+    return problem_response(status, headers, **members)
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
@@ -196,14 +203,21 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
         for each in error.errors()
     ]
     detail = "The request is not valid."
-    return _response(422, code="invalid_request", detail=detail, errors=errors)
+    return problem_response(422, code="invalid_request", detail=detail, errors=errors)
 
 
 async def _on_unexpected_error(request: Request, error: Exception) -> Response:
-    return _response(500, detail="An unexpected error has occurred.")  # the server logs it
+    own = request.scope.get(REQUEST_ID)
+    if own is not None:
+        logger.error("%s %s [%s]: unexpected error", request.method, request.url.path, own)
+    headers = {} if own is None else {REQUEST_ID: own}
+    detail = "An unexpected error has occurred."
+    return problem_response(500, headers, detail=detail)  # the server logs the traceback
 
 
-def _response(status: int, headers: Mapping[str, str] | None = None, /, **members: Any) -> Response:
+def problem_response(
+    status: int, headers: Mapping[str, str] | None = None, /, **members: Any
+) -> Response:
     """Return the response with a problem; the code and the detail are by default the phrase."""
     phrase = HTTPStatus(status).phrase if status in list(HTTPStatus) else f"Status {status}"
     problem = {
@@ -230,7 +244,11 @@ def _describe_problems(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _described(make())
+            hidden = hidden_in(app.routes)
+            make_examples = getattr(app.state, "make_examples", None)
+            examples = {} if make_examples is None else make_examples(hidden)
+            with hiding(hidden), showing(examples):
+                app.openapi_schema = _described(make())
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way to extend the schema
@@ -247,6 +265,7 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
         "description": "A problem.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"{prefix}{Problem.__name__}"}}},
     }
+    _state_decimals(schema)
     for path in schema["paths"].values():
         for method, operation in path.items():
             if method in _METHODS:
@@ -255,6 +274,18 @@ def _described(schema: dict[str, Any]) -> dict[str, Any]:
         for name in _REPLACED:
             models.pop(name, None)
     return schema
+
+
+def _state_decimals(part: Any) -> None:
+    """Say which texts are decimals; pydantic describes a Decimal as a number or any text."""
+    if isinstance(part, dict):
+        if part.get("anyOf") == [{"type": "number"}, {"type": "string"}]:
+            part["anyOf"][1]["pattern"] = _DECIMAL
+        for each in part.values():
+            _state_decimals(each)
+    elif isinstance(part, list):
+        for each in part:
+            _state_decimals(each)
 
 
 def _describe(responses: dict[str, Any], reference: str) -> None:

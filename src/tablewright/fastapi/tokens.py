@@ -18,7 +18,7 @@ The module needs PyJWT: `pip install 'tablewright[jwt]'`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import jwt
@@ -26,17 +26,16 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from tablewright.errors import InvalidValue
+from tablewright.fastapi.callers import Callers, Claims
 
 logger = logging.getLogger("tablewright.fastapi")
-
-Claims = Mapping[str, Any]
 
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT")
 #: Claims that a token must have.
 _REQUIRED = ["exp", "iss", "aud"]
 
 
-class Tokens:
+class Tokens(Callers):
     """The tokens that an API accepts: `Depends(tokens)` returns the claims of the caller's token.
 
     `jwks` is the address of the issuer's keys, which are read again after five minutes, and when a
@@ -93,28 +92,3 @@ class Tokens:
             challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
             raise HTTPException(401, "The token is not valid.", headers=challenge) from error
         return claims
-
-    def claim(self, name: str) -> Callable[..., Any]:
-        """Return a dependency that returns a claim of the caller's token: a text or a number."""
-        caller: Any = Depends(self)
-
-        def get_claim(claims: Any = caller) -> str | int:
-            value = claims.get(name)
-            if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-                raise HTTPException(403, {"code": "forbidden", "detail": f"It needs {name}."})
-            return value
-
-        return get_claim
-
-    def require(self, scope: str) -> Callable[..., Any]:
-        """Return a dependency that refuses a token without a scope."""
-        caller: Any = Depends(self)
-
-        def check_scope(claims: Any = caller) -> None:
-            granted = claims.get("scope", claims.get("scp", ""))
-            if scope not in (granted.split() if isinstance(granted, str) else granted):
-                challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
-                detail = {"code": "insufficient_scope", "detail": f"It needs the scope {scope}."}
-                raise HTTPException(403, detail, headers={"WWW-Authenticate": challenge})
-
-        return check_scope

@@ -17,6 +17,7 @@ except ModuleNotFoundError as error:
         "tablewright.mcp needs the SDK of MCP: pip install 'tablewright[mcp]'", name="mcp"
     ) from None
 
+from tablewright.mcp.answers import RequestLog
 from tablewright.mcp.server import make_server
 
-__all__ = ["make_server"]
+__all__ = ["RequestLog", "make_server"]

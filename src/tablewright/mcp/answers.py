@@ -2,7 +2,8 @@
 
 An agent pays for each character that it reads, and cannot see whether a result is whole. So an
 answer has at most `MAX_ITEMS` items and `MAX_BYTES` bytes, says whether there is more, and contains
-its proof: the pattern, the requests, and the units that they consumed.
+its proof: the pattern, the requests, and the units that they consumed. A read stops at the request
+with which it has consumed `MAX_UNITS`.
 
 What is stored may contain text that reads like an instruction. It is only in the member `data`, as
 JSON values.
@@ -10,7 +11,9 @@ JSON values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -29,6 +32,36 @@ MAX_ITEMS = 100
 ITEMS = 20
 #: The most bytes of the data of an answer, as JSON; about 8,000 tokens.
 MAX_BYTES = 32_000
+#: The most capacity units of a read; one request reads at most 1 MB, with 128 or 256 of them.
+MAX_UNITS = 500.0
+
+
+class RequestLog(list[RequestEvent]):
+    """The requests of a database, `connect(…, observe=log.append)`.
+
+    In a block with a limit, the request that exceeds it raises InvalidValue.
+    """
+
+    limit = math.inf
+
+    def append(self, event: RequestEvent) -> None:
+        super().append(event)
+        units = sum(each.units for each in self)
+        if units > self.limit:
+            raise InvalidValue(
+                f"{event.pattern} has consumed {units:g} units, and an answer has at most "
+                f"{self.limit:g}; choose a pattern that reads less"
+            )
+
+    @contextmanager
+    def limited(self, units: float) -> Iterator[None]:
+        """Limit the units of the requests in this block."""
+        self.clear()
+        self.limit = units
+        try:
+            yield
+        finally:
+            del self.limit
 
 
 class SentRequest(pydantic.BaseModel):
@@ -65,7 +98,7 @@ def make_plan(pattern: AccessPattern, arguments: Mapping[str, Any]) -> Plan[Any]
 
 def answer(
     database: Database,
-    events: list[RequestEvent],
+    events: RequestLog,
     pattern: AccessPattern,
     plan: Plan[Any],
     *,
@@ -77,17 +110,18 @@ def answer(
     `events` receives the requests of the database. A page that is too large is read again with as
     many items as fit.
     """
-    events.clear()
     chosen: Any = plan
     if isinstance(plan, PAGED):
         chosen = plan.page_size(min(limit, MAX_ITEMS)).after(cursor)
     elif cursor is not None:
         raise InvalidValue(f"{pattern.name} has no pages, so it takes no cursor")
-    result = database.run(chosen)
-    data = _as_data(result)
-    if isinstance(result, Page) and (fitting := _fitting(data)) < len(data):
-        result = database.run(chosen.page_size(max(fitting, 1)))
+    # What a write has consumed is applied: then it is too late to refuse it.
+    with events.limited(math.inf if pattern.shape.is_write else MAX_UNITS):
+        result = database.run(chosen)
         data = _as_data(result)
+        if isinstance(result, Page) and (fitting := _fitting(data)) < len(data):
+            result = database.run(chosen.page_size(max(fitting, 1)))
+            data = _as_data(result)
     size = len(msgspec.json.encode(data))
     if size > MAX_BYTES:
         raise InvalidValue(

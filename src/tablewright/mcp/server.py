@@ -29,12 +29,19 @@ from mcp_types import ToolAnnotations
 from tablewright.database import Database
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean
-from tablewright.mcp.answers import ITEMS, MAX_BYTES, MAX_ITEMS, Answer, answer, make_plan
+from tablewright.mcp.answers import (
+    ITEMS,
+    MAX_BYTES,
+    MAX_ITEMS,
+    Answer,
+    RequestLog,
+    answer,
+    make_plan,
+)
 from tablewright.model.pattern import explain, signature_of
 from tablewright.plan.explanation import members
-from tablewright.plan.request_events import RequestEvent
 from tablewright.plans import AccessPattern
-from tablewright.publish.document import document
+from tablewright.publish.document import document, key_document
 from tablewright.verify import Design
 
 READS = ToolAnnotations(
@@ -72,7 +79,7 @@ def make_server(
     design: Design,
     word: str,
     database: Database,
-    events: list[RequestEvent],
+    events: RequestLog,
     *,
     target: str,
     writes: bool = False,
@@ -160,6 +167,11 @@ def make_server(
     def design_document() -> str:
         """The design: tables, entities, keys, indexes, access patterns."""
         return document(design)
+
+    @server.resource("design://keys", mime_type="text/markdown")
+    def design_keys() -> str:
+        """The key map: the primary key and the index keys of each entity."""
+        return key_document(design)
 
     return server
 

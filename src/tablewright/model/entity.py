@@ -40,7 +40,7 @@ from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.rules.counters import connect_counters, count_of, sum_of
 from tablewright.model.rules.links import connect_links
 from tablewright.model.table import Table
-from tablewright.model.validation import entity_model
+from tablewright.model.validation import entity_model, stated_limits
 from tablewright.model.where import find
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -116,7 +116,7 @@ class Entity:
             renamed_from=renamed_from,
             renamed_when=renamed_when,
         )
-        cls.__model__ = _ValidationModel(cls, declared)  # type: ignore[assignment]
+        cls.__model__ = _ValidationModel(cls, entity, declared)  # type: ignore[assignment]
         if declared.decorators:  # which may have mistakes that pydantic reports
             assert cls.__model__
         if isinstance(entity, VariantsMap):
@@ -303,18 +303,21 @@ class _ValidationModel:
     #: Of all models, since the model of an entity can contain those of others.
     _lock = RLock()
 
-    def __init__(self, owner: type[Entity], declared: EntityDeclaration) -> None:
+    def __init__(self, owner: type[Entity], entity: EntityMap, declared: EntityDeclaration) -> None:
         self._owner = owner
+        self._entity = entity
         self._declared = declared
 
     def __get__(self, entity: object, kind: type) -> type[pydantic.BaseModel]:
         with self._lock:
             if vars(self._owner)["__model__"] is self:
-                self._owner.__model__ = _validation_model(self._owner, self._declared)
+                self._owner.__model__ = _validation_model(self._owner, self._entity, self._declared)
         return self._owner.__model__
 
 
-def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.BaseModel]:
+def _validation_model(
+    cls: type, entity: EntityMap, declared: EntityDeclaration
+) -> type[pydantic.BaseModel]:
     """Return the pydantic model that validates the values of an entity."""
     fields: dict[str, Any] = {}
     for name, attribute in declared.attributes.items():
@@ -324,6 +327,8 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
             options["default_factory"] = default
         if attribute.role in STAMPS:
             options["json_schema_extra"] = {"readOnly": True}
+        else:
+            options["json_schema_extra"] = stated_limits(entity, name)
         fields[name] = (declared.entering(name), pydantic.Field(**options))
     return entity_model(cls, fields, declared.decorators)
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import pydantic
@@ -31,12 +31,13 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.attributes import STAMPS, AttributeMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.pydantic_bridge import refuse_other_types
 from tablewright.mapping.variants import VariantsMap
 from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import MISSING
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.entity import Entity
-from tablewright.model.validation import CONFIG, field_validators
+from tablewright.model.validation import CONFIG, field_validators, stated_limits
 from tablewright.plan.writes.write import refuse_write_once
 from tablewright.symbol import AttributeOf, Expression, Symbol
 
@@ -85,6 +86,13 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
             del cls.model_fields[name]
         if excluded:
             cls.model_rebuild(force=True)
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _refuse_other_types(cls, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            refuse_other_types(cls, value)
+        return value
 
     @classmethod
     def _accepts(cls, entity: EntityMap, attribute: AttributeMap) -> bool:
@@ -180,7 +188,8 @@ def _model_of(base: type[EntityModel[Any]], kind: type[Entity]) -> type[EntityMo
         )
     names = [name for name, each in entity.attributes.items() if base._accepts(entity, each)]
     fields: dict[str, Any] = {
-        name: (declared.entering(name), _field(declared, name, is_patch=is_patch)) for name in names
+        name: (declared.entering(name), _field(entity, declared, name, is_patch=is_patch))
+        for name in names
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
@@ -200,15 +209,18 @@ def _model_of(base: type[EntityModel[Any]], kind: type[Entity]) -> type[EntityMo
     return model
 
 
-def _field(declared: EntityDeclaration, name: str, *, is_patch: bool) -> Any:
+def _field(entity: EntityMap, declared: EntityDeclaration, name: str, *, is_patch: bool) -> Any:
     attribute = declared.attributes[name]
-    description = attribute.doc or None
+    options: dict[str, Any] = {
+        "description": attribute.doc or None,
+        "json_schema_extra": stated_limits(entity, name),
+    }
+    factory = declared.maps[name].default
     if is_patch:
         # Fields that were not sent are not read; a factory leaves the default out of the schema.
-        return pydantic.Field(default_factory=lambda: None, description=description)
-    if attribute.default is not MISSING:
-        return pydantic.Field(default=attribute.default, description=description)
-    factory = declared.maps[name].default
-    if factory is not None:
-        return pydantic.Field(default_factory=factory, description=description)
-    return pydantic.Field(description=description)
+        options["default_factory"] = lambda: None
+    elif attribute.default is not MISSING:
+        options["default"] = attribute.default
+    elif factory is not None:
+        options["default_factory"] = factory
+    return pydantic.Field(**options)

@@ -230,6 +230,16 @@ def why_scan(function: Callable[..., Any]) -> WouldScan:
     )
 
 
+def refuses(pattern: AccessPattern, name: str, value: object) -> bool:
+    """Return whether a pattern takes no such argument, whatever its other arguments are."""
+    arguments = {each: symbolic(Argument(each), hint) for each, hint in pattern.types.items()}
+    try:
+        _trace(inspect.unwrap(pattern.function), arguments | {name: value})
+    except DeclarationError as error:
+        return isinstance(error.__cause__, InvalidValue)
+    return False
+
+
 # -- tracing -------------------------------------------------------------------------------------
 
 

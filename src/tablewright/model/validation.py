@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from types import FunctionType
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
 import pydantic
 
@@ -28,9 +28,10 @@ from pydantic._internal._decorators import (
 )
 from pydantic.fields import ComputedFieldInfo
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.mapping.pydantic_bridge import Check, checked_by
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.pydantic_bridge import Check, checked_by, example_of, hidden_attributes
 
 #: The configuration of the models of entities.
 CONFIG = pydantic.ConfigDict(
@@ -109,9 +110,38 @@ def entity_model(
     members: dict[str, Any] = {}
     if any(isinstance(value.decorator_info, ComputedFieldInfo) for value in decorators.values()):
         members = _methods(owner)  # a computed field may call them
-    return _make(
-        owner.__name__, owner.__module__, owner.__doc__, {**members, **decorators}, dict(fields)
+    model = _make(
+        owner.__name__,
+        owner.__module__,
+        owner.__doc__,
+        {**members, **decorators},
+        dict(fields),
+        _ModelOfEntity,
     )
+    model.__owner__ = owner  # type: ignore[attr-defined]  # it is a _ModelOfEntity
+    return model
+
+
+class _ModelOfEntity(pydantic.BaseModel):
+    """The base of the models of entities."""
+
+    model_config = CONFIG
+    __owner__: ClassVar[type]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
+        made: dict[str, Any] = handler(source)
+        schema = handler.resolve_ref_schema(made)
+        example = example_of(cls.__owner__)
+        if example is not None:
+            schema["examples"] = [example]
+        for name in hidden_attributes(cls.__owner__):
+            if handler.mode == "validation":
+                schema["properties"][name]["writeOnly"] = True
+            else:
+                schema["properties"].pop(name, None)
+                schema["required"] = [each for each in schema["required"] if each != name]
+        return made
 
 
 def _make(
@@ -120,12 +150,14 @@ def _make(
     doc: str | None,
     members: Mapping[str, Any],
     fields: Mapping[str, Any],
+    base: type[pydantic.BaseModel] | None = None,
 ) -> type[pydantic.BaseModel]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
         model: type[pydantic.BaseModel] = pydantic.create_model(
             name,
-            __config__=CONFIG,
+            __config__=CONFIG if base is None else None,
+            __base__=base,
             __module__=module or __name__,
             __doc__=doc,
             __validators__=dict(members),
@@ -156,6 +188,54 @@ def strict(kind: Any) -> Any:
     if type(None) in arguments and len(arguments) == 2:
         return strict(next(part for part in arguments if part is not type(None))) | None
     return kind
+
+
+#: DynamoDB's numbers have at most 38 digits.
+_DIGITS = 38
+
+
+def limits_of(kind: Any, refuses: Callable[[Any], bool]) -> dict[str, int]:
+    """Return what a JSON schema says about the values of a type that are refused."""
+    if str in (get_args(kind) or (kind,)):  # also `KSUID | str`
+        return {"minLength": 1} if refuses("") else {}
+    found: dict[str, int] = {}
+    if kind is int:
+        if refuses(-1):
+            found["minimum"] = int(refuses(0))
+        if refuses(10**_DIGITS - 1):
+            allowed = (10**count - 1 for count in range(_DIGITS - 1, 0, -1))
+            most = next((each for each in allowed if not refuses(each)), None)
+            found |= {} if most is None else {"maximum": most}
+    return found
+
+
+def limits_in_keys(entity: EntityMap, name: str) -> dict[str, int]:
+    """Return what a JSON schema says about an attribute that is in keys: `{"minLength": 1}`."""
+    keys = [entity.primary, *entity.indexes, *(each.key for each in entity.uniques)]
+    parts = [part for key in keys for part in key.parameters if part.attribute == name]
+
+    def refuses(value: Any) -> bool:
+        for part in parts:
+            try:
+                part.text(value)
+            except InvalidValue:
+                return True
+        return False
+
+    return limits_of(entity.attributes[name].converter.kind, refuses) if parts else {}
+
+
+def stated_limits(entity: EntityMap, name: str) -> Callable[[dict[str, Any]], None] | None:
+    """Return what adds the limits of an attribute in keys to its JSON schema."""
+    keys = [entity.primary, *entity.indexes, *(each.key for each in entity.uniques)]
+    if not any(name in key.part_names for key in keys):
+        return None
+
+    def add(schema: dict[str, Any]) -> None:
+        for limit, value in limits_in_keys(entity, name).items():
+            schema.setdefault(limit, value)
+
+    return add
 
 
 def _exact(value: Any) -> Any:

@@ -36,6 +36,7 @@ from tablewright.plan.writes.returning import ReturningOld
 from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.write import Write
 from tablewright.symbol import Argument, AttributeOf, contains_symbol, expressions_in
+from tablewright.values import Item
 
 #: What a plan returns of the items that it selects.
 Result: TypeAlias = Literal["rows", "first", "count"]
@@ -198,3 +199,13 @@ def follow_up_of(plan: Then[Any, Any]) -> FollowUp:
     elif isinstance(single, Get):
         is_consistent = single._is_consistent
     return FollowUp(plan._following(), single._entity, index, is_consistent)
+
+
+def filter_of(plan: Query[Any]) -> Condition[Any] | None:
+    """Return the filter of a query; None if it has none."""
+    return plan._filter
+
+
+def images_of(event: Any) -> tuple[Item | None, Item | None]:
+    """Return the stored item before and after a stream event."""
+    return event._old_item, event._new_item

@@ -62,6 +62,16 @@ def html_document(design: Design) -> str:
     return page([*blocks(design, traced), *_findings(design, traced), *_costs(design, traced)])
 
 
+def key_document(design: Design) -> str:
+    """Return the keys of all entities as Markdown: a row for each, by table."""
+    found: list[Block] = [Heading(1, f"Keys of {design.name}")]
+    for table in design.tables:
+        found.append(Heading(2, f"Table `{table.__table__.name}`"))
+        found.append(charts.entity_chart(table.__table__))
+        found += map(Prose, charts.delimiter_notes(table.__table__))
+    return markdown(found)
+
+
 def blocks(design: Design, traced: Trace | None = None) -> Iterator[Block]:
     """Return the document of a design; without a trace, its checks are run."""
     yield Heading(1, design.name)

@@ -106,13 +106,14 @@ Ps = ParamSpec("Ps")
 
 
 def _lookups(
-    entity: type[E], by_system_key: Callable[[Id], Query[E]]
+    entity: type[E], by_system_key: Callable[[Id], Query[E]], kind: type[Id]
 ) -> tuple[Callable[[Id], First[E]], Callable[[str], First[E]]]:
     """Return the two lookups of an entity: in ReverseIndex, and in IdLookupIndex."""
 
     def system_key_lookup(system_id: Id) -> First[E]:
         return by_system_key(system_id).first()
 
+    system_key_lookup.__annotations__["system_id"] = kind
     by_key = _lookup(entity, "by_system_key", "system key", system_key_lookup)
     return by_key, _id_lookup(entity)
 
@@ -134,17 +135,17 @@ def _lookup(
     return access_pattern(lookup)
 
 
-account_by_system_key, account_by_id = _lookups(Account, Account.by_system_key)
-bill_by_system_key, bill_by_id = _lookups(Bill, Bill.by_system_key)
-cart_by_system_key, cart_by_id = _lookups(Cart, Cart.by_system_key)
+account_by_system_key, account_by_id = _lookups(Account, Account.by_system_key, ULID)
+bill_by_system_key, bill_by_id = _lookups(Bill, Bill.by_system_key, ULID)
+cart_by_system_key, cart_by_id = _lookups(Cart, Cart.by_system_key, ULID)
 inventory_item_by_system_key, inventory_item_by_id = _lookups(
-    InventoryItem, InventoryItem.by_system_key
+    InventoryItem, InventoryItem.by_system_key, ULID
 )
-order_by_system_key, order_by_id = _lookups(Order, Order.by_system_key)
-payment_by_system_key, payment_by_id = _lookups(Payment, Payment.by_system_key)
-product_by_system_key, product_by_id = _lookups(Product, Product.by_system_key)
-reward_by_system_key, reward_by_id = _lookups(Reward, Reward.by_system_key)
-user_by_system_key, user_by_id = _lookups(User, User.by_system_key)
+order_by_system_key, order_by_id = _lookups(Order, Order.by_system_key, ULID)
+payment_by_system_key, payment_by_id = _lookups(Payment, Payment.by_system_key, ULID)
+product_by_system_key, product_by_id = _lookups(Product, Product.by_system_key, ULID)
+reward_by_system_key, reward_by_id = _lookups(Reward, Reward.by_system_key, ULID)
+user_by_system_key, user_by_id = _lookups(User, User.by_system_key, str)
 order_item_by_id = _id_lookup(OrderItem)
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from tablewright import (
     GSI,
     Aggregate,
@@ -32,7 +36,7 @@ class Menu(Entity, table=Recipes):
 class MenuItem(Entity, table=Recipes):
     menu_id: Attr[str] = attr(name="menuId")
     id: Attr[str] = attr()
-    recipe_id: Attr[str] = attr(name="recipeId")
+    recipe_id: Attr[Annotated[str, Field(min_length=1)]] = attr(name="recipeId")
     name: Attr[str] = attr()
 
     primary = key("MENU" / menu_id, "MENUITEM" / id)

@@ -1,0 +1,1 @@
+"""The HTTP API beside routes that are written by hand: `python -m benchmarks.http_api`."""
