@@ -18,6 +18,6 @@ This module defines nothing; it has the names that declarations of rules need.
 from __future__ import annotations
 
 from tablewright.mapping.transitions import any_state
-from tablewright.model.links import cascade, detach, reference, restrict
+from tablewright.model.links.declared import cascade, detach, reference, restrict
 
 __all__ = ["any_state", "cascade", "detach", "reference", "restrict"]

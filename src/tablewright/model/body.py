@@ -19,7 +19,7 @@ from tablewright.errors import DeclarationError
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference
 from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
-from tablewright.model.links import Cascade, ReferenceTo
+from tablewright.model.links.declared import Cascade, ReferenceTo
 
 #: What a class declares besides attributes.
 MEMBERS = (PrimaryKey, IndexPlace, Unique, History, Cascade, ReferenceTo)

@@ -36,7 +36,7 @@ from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
-from tablewright.model.links import connect_links
+from tablewright.model.links.connecting import connect_links
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model
 from tablewright.model.where import find
