@@ -37,8 +37,8 @@ from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
 from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
+from tablewright.model.rules.connecting import connect_links
 from tablewright.model.rules.counters import connect_counters, count_of, sum_of
-from tablewright.model.rules.links import connect_links
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, stated_limits
 from tablewright.model.where import find
