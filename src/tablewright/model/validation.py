@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from types import FunctionType
 from typing import Annotated, Any, ClassVar, get_args
 
@@ -116,32 +117,36 @@ def entity_model(
         owner.__doc__,
         {**members, **decorators},
         dict(fields),
-        _ModelOfEntity,
+        _model_of_entity(),
     )
-    model.__owner__ = owner  # type: ignore[attr-defined]  # it is a _ModelOfEntity
+    model.__owner__ = owner  # type: ignore[attr-defined]  # it is a ModelOfEntity
     return model
 
 
-class _ModelOfEntity(pydantic.BaseModel):
-    """The base of the models of entities."""
+@cache
+def _model_of_entity() -> type[pydantic.BaseModel]:
+    """Return the base of the models of entities, made with the first one: it imports much."""
 
-    model_config = CONFIG
-    __owner__: ClassVar[type]
+    class ModelOfEntity(pydantic.BaseModel):
+        model_config = CONFIG
+        __owner__: ClassVar[type]
 
-    @classmethod
-    def __get_pydantic_json_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
-        made: dict[str, Any] = handler(source)
-        schema = handler.resolve_ref_schema(made)
-        example = example_of(cls.__owner__)
-        if example is not None:
-            schema["examples"] = [example]
-        for name in hidden_attributes(cls.__owner__):
-            if handler.mode == "validation":
-                schema["properties"][name]["writeOnly"] = True
-            else:
-                schema["properties"].pop(name, None)
-                schema["required"] = [each for each in schema["required"] if each != name]
-        return made
+        @classmethod
+        def __get_pydantic_json_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
+            made: dict[str, Any] = handler(source)
+            schema = handler.resolve_ref_schema(made)
+            example = example_of(cls.__owner__)
+            if example is not None:
+                schema["examples"] = [example]
+            for name in hidden_attributes(cls.__owner__):
+                if handler.mode == "validation":
+                    schema["properties"][name]["writeOnly"] = True
+                else:
+                    schema["properties"].pop(name, None)
+                    schema["required"] = [each for each in schema["required"] if each != name]
+            return made
+
+    return ModelOfEntity
 
 
 def _make(
