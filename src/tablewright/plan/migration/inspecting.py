@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.design_changes import DesignChange
+from tablewright.design_description import TableDesign
 from tablewright.errors import (
     DesignMismatch,
     MigrationRefused,
@@ -89,6 +90,15 @@ class Inspect(Plan[MigrationInspection]):
                 found.state.size,
             )
             return MigrationInspection(revision, plan, str(error))
+
+
+def plan_between(old: TableDesign, version: Version) -> MigrationPlan:
+    """Return the plan for a table that is as its old version declares it; raise MigrationRefused.
+
+    There is no table to look at: nothing is known of its items.
+    """
+    revision, found = Revision(old), old.structure(version.structure.name)
+    return plan_of(Apply(version)._work(revision, found), revision)
 
 
 _COMMANDS: dict[Command, type[Migration]] = {
