@@ -76,7 +76,7 @@ def warnings(plan: MigrationPlan) -> list[str]:
     return [
         *(
             f"{name} is required and has no fill=: `check` refuses the migration if a stored item "
-            "lacks it. Give it attr(fill=…), or attr(renamed_from=…) if it had another name."
+            "lacks it. Give it fill=…, or renamed_from=… if it had another name."
             for name in plan.unfilled
         ),
         *(
