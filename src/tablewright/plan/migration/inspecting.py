@@ -27,6 +27,7 @@ from tablewright.plan.migration.migrate import (
     with_ttl,
 )
 from tablewright.plan.migration.revision import Command, Revision, read_revision
+from tablewright.plan.migration.steps import refuse_other_keys
 from tablewright.plan.plan import Context, Plan, Steps
 
 
@@ -40,6 +41,7 @@ class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
     def _steps(self, context: Context) -> Steps[tuple[Revision | None, tuple[DesignChange, ...]]]:
         name = context.name_of(self._version.table)
         found = yield from find_table(name)
+        refuse_other_keys(self._version.table, found)
         revision = yield from read_revision(self._version.table, name)
         if revision is None:
             return None, ()
@@ -71,6 +73,7 @@ class Inspect(Plan[MigrationInspection]):
     def _steps(self, context: Context) -> Steps[MigrationInspection]:
         name, version = context.name_of(self._version.table), self._version
         found = yield from find_table(name)
+        refuse_other_keys(version.table, found)
         revision = yield from read_revision(version.table, name)
         if revision is None:
             return MigrationInspection()

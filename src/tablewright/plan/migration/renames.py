@@ -334,6 +334,8 @@ def _refuse_overwritten_texts(
         if each.kind.name not in RETYPED or each.part in renames.attributes.get(pair, ()):
             continue
         described = (old.entities or {})[pair[0]]
+        if each.part not in described.attributes:
+            continue  # a part of a key that has no attribute of this name
         is_text = described.attributes[each.part].type == "str"
         for attribute in entities[each.entity].attributes.values():
             is_filled = attribute.stored == each.part and attribute.fill is not None

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -34,7 +34,7 @@ from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.key_changes import IndexKeyChanges, key_changes
-from tablewright.plan.migration.moves import FormerKey, find_moves
+from tablewright.plan.migration.moves import FormerKey, FormerTemplate, find_moves
 from tablewright.plan.migration.recoding import is_recoded, recode
 from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
 from tablewright.plan.writes.guard import WriteExpressions, stored_values
@@ -364,11 +364,18 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
 
 
 class Leftovers:
-    """What only the old version of a design needs: attributes and items."""
+    """What only the old version of a design needs: attributes and items.
 
-    def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
+    With `deletes_removed`, the items of removed entities are deleted, and no longer own values.
+    """
+
+    def __init__(
+        self, old: TableDesign, new: TableDesign, renames: Renames, *, deletes_removed: bool = False
+    ) -> None:
         before, after = old.entities or {}, new.entities or {}
         self._type_attribute = new.type_attribute
+        #: Items without a type are recognized by the keys of both versions.
+        self._keys = [] if new.type_attribute else [*_keys(before), *_keys(after)]
         pairs = [
             (name, target)
             for name in before
@@ -420,9 +427,10 @@ class Leftovers:
         self._new_sentinels = frozenset(
             name for name, unique in kept.items() if former.get(name) != unique
         )
-        self._removed_types = self.removed_entities.union(
-            name for each in self.removed_entities for name in before[each].uniques
-        )
+        removed = {name for each in self.removed_entities for name in before[each].uniques}
+        self._removed_types = self.removed_entities | (removed - kept.keys())
+        if deletes_removed:  # sentinels of both versions may have the same type
+            self._former_sentinels |= removed & kept.keys()
 
     def __bool__(self) -> bool:
         return bool(
@@ -442,8 +450,13 @@ class Leftovers:
         kept = (self._in_sentinels.get(each, frozenset()) for each in self._types(item))
         return sorted(frozenset().union(*kept) & {*item})
 
-    def is_of_removed_entity(self, item: Item) -> bool:
-        """Return whether an item is of an entity that only the old version has, or its sentinel."""
+    def is_of_removed_entity(self, item: Item, *, is_known: bool) -> bool:
+        """Return whether an item is of an entity that only the old version has, or its sentinel.
+
+        `is_known` says whether the new version has such a key: then only a type tells.
+        """
+        if is_known and not self._type_attribute:
+            return False
         return not self._removed_types.isdisjoint(self._types(item))
 
     def is_former_sentinel(self, item: Item) -> bool:
@@ -455,10 +468,27 @@ class Leftovers:
         return not self._new_sentinels.isdisjoint(self._types(item))
 
     def _types(self, item: Item) -> list[str]:
+        if not self._type_attribute:
+            return [
+                kind
+                for kind, key in self._keys
+                if all(name in item and each.matches(item[name]) for name, each in key)
+            ]
         value = item.get(self._type_attribute, {})
         if "L" in value:
             return [each["S"] for each in value["L"] if "S" in each]
         return [value["S"]] if "S" in value else list(value.get("SS", ()))
+
+
+_Key: TypeAlias = list[tuple[str, FormerTemplate]]
+
+
+def _keys(entities: Mapping[str, EntityDescription]) -> Iterator[tuple[str, _Key]]:
+    """Yield the types of items and sentinels, and the keys that they have in the table."""
+    for name, entity in entities.items():
+        uniques = ((unique, each.key) for unique, each in entity.uniques.items())
+        for kind, key in ((name, entity.key), *uniques):
+            yield kind, [(each.name, FormerTemplate(each)) for each in key.templates]
 
 
 def _stored_names(entity: EntityDescription) -> frozenset[str]:
