@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import Engine, attr, connect, create, migrations, ttl
+from tablewright import Engine, attr, connect, create, migrations, ttl, unique
 from tablewright.errors import (
     DesignMismatch,
     InvalidValue,
@@ -127,6 +127,30 @@ def test_settings_that_the_new_version_lacks_are_removed_by_complete(name: str) 
     ttl = engine.call("DescribeTimeToLive", {"TableName": "things"})["TimeToLiveDescription"]
     assert ttl["TimeToLiveStatus"] == "DISABLED"
     assert "StreamSpecification" not in description
+
+
+def test_sentinels_of_a_type_that_both_versions_have_belong_to_their_items() -> None:
+    """Another type of items without renamed_from= is another entity, with the same sentinels."""
+
+    def version(type_name: str) -> Side:
+        def parts(table: Any, a: Any) -> dict[str, Any]:
+            return {"mail": unique("MAIL" / a.email, type_name="Mail")}
+
+        return side({"email": (str, attr())}, parts, type_name=type_name)
+
+    old, new = version("Old"), version("New")
+    engine = Engine(":memory:")
+    load(engine, old, [{"tid": f"t{n}", "email": f"e{n}"} for n in range(3)])
+    migrations.baseline(engine, old.table)
+    before = sorted(map(str, items(engine)))
+    migrations.apply(engine, new.table, program_seconds=0)
+    connect(engine, new.table).run(create(new.entity(tid="n", email="new")))
+    migrations.rollback(engine, old.table, program_seconds=0)
+    assert sorted(map(str, items(engine))) == before
+    migrations.apply(engine, new.table, program_seconds=0)
+    connect(engine, new.table).run(create(new.entity(tid="n", email="new")))
+    migrations.complete(engine, new.table, program_seconds=0, delete_removed=True)
+    assert sorted(each["PK"]["S"] for each in items(engine)) == ["MAIL#new", "THING#n"]
 
 
 def test_stored_items_get_the_time_when_they_expire() -> None:

@@ -245,6 +245,7 @@ def refuse_renames(
     _refuse_unknown_names(table, old)
     _refuse_overwritten_texts(table, old, changes, renames)
     _refuse_ambiguous_codecs(table, changes, renames)
+    _refuse_composed_attributes(table, old, renames)
     _refuse_reserved_name(table, old, renames)
 
 
@@ -347,6 +348,27 @@ def _refuse_overwritten_texts(
             "a rollback could not restore texts that fill= replaces under the same name:\n  "
             f"{listed}\n"
             "Store the new values under another name: attr(renamed_from=…, fill=…)"
+        )
+
+
+def _refuse_composed_attributes(table: TableMap, old: TableDesign, renames: Renames) -> None:
+    """Raise MigrationRefused if a key of an index is composed in place of an attribute."""
+    problems: list[str] = []
+    for entity in table.entities:
+        composed = {name for key in entity.index_keys for name in key.composed}
+        composed -= {each.stored for each in entity.attributes.values()}
+        for source in renames.sources_of(entity.type_name):
+            before = (old.entities or {}).get(source)
+            former = renames.attributes.get((source, entity.type_name), {}).values()
+            lost = composed & before.attributes.keys() - {*former} if before is not None else ()
+            problems += (f"{entity.name}: {name!r}" for name in sorted(lost))
+    if problems:
+        listed = "\n  ".join(problems)
+        raise MigrationRefused(
+            "the new version composes a key of an index in place of these attributes, whose values "
+            f"would be lost:\n  {listed}\n"
+            "Declare what they are now, attr(renamed_from=…), or give the index another key "
+            "attribute: GSI(…)"
         )
 
 

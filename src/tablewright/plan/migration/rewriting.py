@@ -29,7 +29,7 @@ from tablewright.design_description import EntityDescription, TableDesign
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.item_kind import ItemKind
+from tablewright.mapping.item_kind import UNKNOWN, ItemKind
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
@@ -37,6 +37,7 @@ from tablewright.plan.migration.key_changes import IndexKeyChanges, key_changes
 from tablewright.plan.migration.moves import FormerKey, FormerTemplate, find_moves
 from tablewright.plan.migration.recoding import is_recoded, recode
 from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
+from tablewright.plan.writes.effect import names_owner
 from tablewright.plan.writes.guard import WriteExpressions, stored_values
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
@@ -211,19 +212,22 @@ class Rewriter:
     def _sentinel_change(self, item: Item, *, drops_former: bool) -> ItemRewrite | None:
         """Return the new type of a sentinel, and the new names in it; None for other items.
 
-        Without `drops_former`, it keeps its names: it is replaced when its value is reserved.
+        Without `drops_former`, one that names its item keeps its names: it is replaced when its
+        value is reserved. Others have both names.
         """
         values: dict[str, Value | None] = {}
         attribute = self._table.type_attribute
         for former, new in self._renames.uniques.items():
             if attribute is not None and item.get(attribute) == self._table.type_value(former):
                 values[attribute] = self._table.type_value(new)
-        kind = kind_by_key(self._table, item) if drops_former and self._renames.attributes else None
-        if kind is not None and kind.unique is not None and kind.entity is not None:
+        kind = kind_by_key(self._table, item) if self._renames.attributes else UNKNOWN
+        if kind.unique is None or kind.entity is None:
+            return ItemRewrite(item, values, sorted(values)) if values else None
+        if drops_former or not names_owner(kind.entity, kind.unique):
             kept = {each.stored for each in kind.unique.keeps}
             for name, former in self._renames.attributes_of(kind.entity.type_name):
-                if name in kept and former in item:
-                    values |= {name: item[former], former: None}
+                if name in kept and former in item and (drops_former or name not in item):
+                    values |= {name: item[former]} | ({former: None} if drops_former else {})
         return ItemRewrite(item, values, sorted(values)) if values else None
 
     def _carried(self, entity: EntityMap, item: Item, pair: TypePair) -> Item:
@@ -286,10 +290,7 @@ class Rewriter:
         if entity not in self._watched:
             self._watched[entity] = self._read_by(entity)
         names = self._watched[entity]
-        return self._all_of(item) if names is None else names
-
-    def _all_of(self, item: Item) -> list[str]:
-        return sorted({*item} - {*self._table.attributes})
+        return sorted({*item} - {*self._table.attributes}) if names is None else names
 
     def _read_by(self, entity: EntityMap) -> list[str] | None:
         """Return the stored attributes that an item is computed from; None: perhaps all."""
@@ -469,11 +470,8 @@ class Leftovers:
 
     def _types(self, item: Item) -> list[str]:
         if not self._type_attribute:
-            return [
-                kind
-                for kind, key in self._keys
-                if all(name in item and each.matches(item[name]) for name, each in key)
-            ]
+            has = {name: item.get(name, {}) for _, key in self._keys for name, _ in key}
+            return [kind for kind, key in self._keys if all(t.matches(has[n]) for n, t in key)]
         value = item.get(self._type_attribute, {})
         if "L" in value:
             return [each["S"] for each in value["L"] if "S" in each]
