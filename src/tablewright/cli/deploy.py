@@ -202,8 +202,8 @@ def _run(
     done = "would get new index keys" if dry_run else "got new index keys"
     typer.echo(f"{last.table}: {last.changed} of {last.items} items {done}")
     if last.reserved:
-        done = "would be reserved" if dry_run else "were reserved"
-        typer.echo(f"{last.table}: {last.reserved} unique values {done}")
+        done = "would be reserved" if dry_run else "reserved"
+        typer.echo(f"{last.table}: {plural(last.reserved, 'unique value')} {done}")
     return duplicates
 
 
