@@ -315,6 +315,19 @@ def versioned(parts: Parts = by_state, **rest: Any) -> Side:
     return side(attributes, parts, lookups=STATE, volatile=frozenset({"v"}), **rest)
 
 
+def with_roles(
+    version_name: str, created: str, updated: str, *, former: tuple[str, ...] = ("", "", "")
+) -> Side:
+    """Return a version with the attributes that the library writes, under these names."""
+    names = version_name, created, updated
+    declared = {
+        version_name: (int, version(renamed_from=former[0])),
+        created: (datetime, created_at(renamed_from=former[1])),
+        updated: (datetime, updated_at(renamed_from=former[2])),
+    }
+    return side(base(**declared), by_state, lookups=STATE, volatile=frozenset({*names, *former}))
+
+
 def with_history() -> Side:
     return versioned(_history, has_events=True)
 
@@ -619,6 +632,11 @@ def pairs() -> list[Pair]:
                 lookups=STATE,
                 names={"state": "state", "n": "n", "email": "email"},
             ),
+        ),
+        Pair(
+            "roles renamed",
+            with_roles("v", "made", "changed"),
+            with_roles("w", "created", "updated", former=("v", "made", "changed")),
         ),
         Pair("entity removed", plain(has_other=True), plain()),
         Pair("entity added", plain(), plain(has_other=True)),

@@ -120,7 +120,11 @@ CASES: dict[str, Case] = {
         ["attribute-made-required Order.until"],
         ["attribute-made-optional Order.until"],
     ),
-    "another default": same([("default=0", "default=1")], "default-changed Order.total"),
+    "another default": same(
+        [("default=0", "default=1")],
+        "default-changed Order.total",
+        "index-default-changed Order.gsi1",
+    ),
     "a default that is computed": same(
         [
             ("attr(default=None)", "attr(default_factory=lambda: datetime.now(UTC))"),

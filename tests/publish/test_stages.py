@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 from tablewright import Engine, Table, connect, put
 from tablewright.designs.catalog import load
 from tablewright.errors import IndexNotReady, TableReplacement
+from tablewright.model.description import describe_design
 from tablewright.publish.infrastructure import (
     cloudformation,
-    key_changes,
-    key_texts,
+    item_lines,
+    migration_plans,
     runbook,
     stages,
 )
+from tablewright.publish.migration_text import deployment
 from tablewright.server import serving
 from tests import commands
 
@@ -285,7 +287,7 @@ def test_the_command_compares_with_a_revision(
     again = commands.run("publish", "cloudformation", "blog.py", "--since", "out/1.json", "-o", "x")
     assert again.stdout == (
         "The templates are equal; there is nothing to deploy.\n"
-        "Key templates were not compared: a CloudFormation template does not contain them. To "
+        "Stored items were not compared: a CloudFormation template does not describe them. To "
         "compare them, use --since with a git revision.\n"
     )
 
@@ -307,79 +309,108 @@ PRIMARY = 'primary = key("POST" / post_id, "POST")'
 PLACE = 'by_author = index(Blog.gsi1, "AUTHOR" / author, "POST" / post_id)'
 
 
+STOPS = ["Record the version", "Stop the program", "Migrate the items", "Deploy the program"]
+ROLLS = ["Record the version", "Deploy the program", "Migrate the items"]
+
+
 @pytest.mark.parametrize(
-    ("members", "line"),
+    ("members", "lines", "steps"),
     [
         (
             [PRIMARY, PLACE.replace("AUTHOR", "WRITER")],
-            "Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id}, "
-            "declared as GSI1PK=WRITER#{author}, GSI1SK=POST#{post_id}",
-        ),
-        (
-            [PRIMARY, PLACE.replace("/ author", "/ upper(author)")],
-            "Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id}, "
-            "declared as GSI1PK=AUTHOR#{upper(author)}, GSI1SK=POST#{post_id}",
-        ),
-        (
-            [PRIMARY, PLACE.replace("post_id)", 'post_id, when=author != "eve")')],
-            "Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id}, "
-            "declared as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id} when author <> 'eve'",
+            ["Post.gsi1: the key in the index is made of other parts: "
+             "GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id} -> "
+             "GSI1PK=WRITER#{author}, GSI1SK=POST#{post_id}"],
+            STOPS,
         ),
         (
             [PRIMARY.replace('"POST")', '"BLOGPOST")'), PLACE],
-            "Post, the primary key: stored as PK=POST#{post_id}, SK=POST, declared as "
-            "PK=POST#{post_id}, SK=BLOGPOST",
+            ["Post: the primary key is made of other parts: PK=POST#{post_id}, SK=POST -> "
+             "PK=POST#{post_id}, SK=BLOGPOST"],
+            ROLLS,
         ),
         (
             [PRIMARY, PLACE, PLACE.replace("by_author", "other").replace("gsi1", "gsi2")],
-            "Post, the index gsi2: stored items have no keys of it",
+            ["Post.gsi2: the entity is added to the index: nothing -> "
+             "GSI2PK=AUTHOR#{author}, GSI2SK=POST#{post_id}"],
+            ROLLS,
         ),
         (
             [PRIMARY, PLACE, 'name = unique("NAME" / author)'],
-            "Post, the unique value Post.name: stored items have not reserved theirs",
+            ["Post.name: the value is unique: nothing -> PK=NAME#{author}, SK=NAME#{author}"],
+            ROLLS,
+        ),
+        (
+            [PRIMARY, PLACE, 'text: Attr[str] = attr(renamed_from="note", default="")'],
+            ["Post.text: the attribute is renamed: note -> text"],
+            STOPS,
+        ),
+        (
+            [PRIMARY, PLACE, "tag: Attr[str] = attr()"],
+            ["Post.tag: the attribute is new and required"],
+            STOPS,
+        ),
+        (
+            [PRIMARY, PLACE, 'tag: Attr[str] = attr(fill="")'],
+            ["Post.tag: the attribute is new and required"],
+            ROLLS,
         ),
     ],
-)
-def test_keys_that_are_made_in_another_way_are_named(
-    members: list[str], line: str, tmp_path: Path
+)  # fmt: skip
+def test_changes_of_items_decide_the_order_of_the_steps(
+    members: list[str], lines: list[str], steps: list[str], tmp_path: Path
 ) -> None:
     old, module = tmp_path / "old.py", tmp_path / "blog.py"
-    old.write_text(KEYS.format(members="\n    ".join([PRIMARY, PLACE])))
+    note = 'note: Attr[str] = attr(default="")'
+    old.write_text(KEYS.format(members="\n    ".join([PRIMARY, PLACE, note])))
+    if not any("note" in each for each in members):
+        members = [*members, note]
     text = KEYS.format(members="\n    ".join(members))
     module.write_text(text.replace('name="blog"', 'name="blog", deletion_protection=True'))
     before, design = load(str(old)), load(str(module))
-    keys = key_changes(design, key_texts(before), (), name="blog.py")
-    assert keys is not None
-    assert keys.lines == (line,)
-    migrates = "`tablewright migrate apply blog.py TARGET`" in keys.advice
-    assert migrates is ("primary key" not in line)
-    assert ("stop all programs" in keys.advice) is ("the index gsi1" in line)
-    assert ("A primary key cannot be changed in place" in keys.advice) is ("primary key" in line)
+    plans = migration_plans(design, describe_design(*before.tables))
+    assert item_lines(plans, []) == lines
     found = stages(cloudformation(before), cloudformation(design))
-    written = runbook(design, found, ["1.json"], name="blog.py", keys=keys)
-    assert f"- {line}\n" in written
-    # `tablewright migrate` carries out every change but that of a primary key.
-    assert ("The migration below includes this" in written) is migrates
-    assert ("Migrate the items" in titles(written)) is migrates
-    assert ("Stop the program" in titles(written)) is (migrates and "stored as" in line)
-    assert (keys.advice in written) is not migrates
+    written = runbook(design, found, ["1.json"], name="blog.py", old="old.py", plans=plans)
+    assert f"The migration below includes this:\n\n- {lines[0]}\n" in written
+    assert deployment(plans["blog"]) in written.replace("\n", " ")
+    settings = "Change settings and create tables"
+    assert titles(written) == [steps[0], settings, *steps[1:], "Complete the migration"]
+    assert "$ tablewright migrate baseline old.py dynamodb://REGION\n" in written
 
 
-def test_the_command_names_keys_that_are_made_in_another_way(
+def test_an_index_that_is_replaced_under_its_name_is_not_migrated(tmp_path: Path) -> None:
+    old, module = tmp_path / "old.py", tmp_path / "blog.py"
+    old.write_text(KEYS.format(members=f"{PRIMARY}\n    {PLACE}"))
+    renamed = old.read_text().replace('"POST")', '"BLOGPOST")')
+    module.write_text(renamed.replace('"GSI1SK")', '"GSI1SK", project="KEYS_ONLY")'))
+    before, design = load(str(old)), load(str(module))
+    plans = migration_plans(design, describe_design(*before.tables))
+    found = stages(cloudformation(before), cloudformation(design))
+    written = runbook(design, found, ["1.json", "2.json"], name="blog.py", plans=plans)
+    assert "The steps below do not include this" in written
+    assert "\n- Post: the primary key is made of other parts: " in written
+    assert "Migrate the items" not in titles(written)
+
+
+def test_the_command_lists_changes_of_items(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    commit_module(KEYS.format(members="\n    ".join([PRIMARY, PLACE])))
-    module = Path("blog.py")
+    commit_module(KEYS.format(members=f"{PRIMARY}\n    {PLACE}"))
+    old, module = Path("old.py"), Path("blog.py")
+    old.write_text(module.read_text())
     changed = PLACE.replace("AUTHOR", "WRITER")
-    module.write_text(KEYS.format(members="\n    ".join([PRIMARY, changed])))
-    done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
-    assert done.returncode == 0, done.stderr
-    first, named, advice = done.stdout.splitlines()
-    assert first == "Keys or unique values of stored items are new or changed:"
-    assert named.startswith("  Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, ")
-    assert "`tablewright migrate apply blog.py TARGET`" in advice
-    assert not Path("out").exists()
+    module.write_text(KEYS.format(members=f"{PRIMARY}\n    {changed}"))
+    for since in ("HEAD", "blog.py@HEAD", "old.py"):
+        done = commands.run("publish", "cloudformation", "blog.py", "--since", since, "-o", "out")
+        assert done.returncode == 0, done.stderr
+        first, named, programs, advice = done.stdout.splitlines()
+        assert first == "Stored items change:"
+        assert named.startswith("  Post.gsi1: the key in the index is made of other parts: ")
+        assert "until the step `await-programs`" in programs
+        assert "`tablewright migrate plan blog.py TARGET`" in advice
+        assert not Path("out").exists()
     # With a change of the table, the runbook says it, too.
     module.write_text(
         module.read_text().replace('name="blog"', 'name="blog", deletion_protection=True')
@@ -388,6 +419,15 @@ def test_the_command_names_keys_that_are_made_in_another_way(
     assert named in done.stdout.splitlines()
     written = Path("out/RUNBOOK.md").read_text()
     assert f"The migration below includes this:\n\n- {named.strip()}\n" in written
+    assert "$ tablewright migrate baseline blog.py@HEAD dynamodb://REGION\n" in written
+    # What no migration carries out is refused, and nothing is written.
+    module.write_text(
+        module.read_text().replace('name="blog"', 'name="blog", type_attribute="kind"')
+    )
+    done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "new")
+    assert done.returncode == 2
+    assert "declare another table and copy the items" in done.stderr
+    assert not Path("new").exists()
 
 
 @pytest.mark.parametrize(

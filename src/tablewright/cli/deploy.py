@@ -270,8 +270,8 @@ def _run(
     done = "would get new index keys" if dry_run else "got new index keys"
     typer.echo(f"{last.table}: {last.changed} of {last.items} items {done}")
     if last.reserved:
-        done = "would be reserved" if dry_run else "were reserved"
-        typer.echo(f"{last.table}: {last.reserved} unique values {done}")
+        done = "would be" if dry_run else "was" if last.reserved == 1 else "were"
+        typer.echo(f"{last.table}: {plural(last.reserved, 'unique value')} {done} reserved")
     return duplicates
 
 

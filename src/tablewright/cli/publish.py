@@ -9,10 +9,25 @@ import msgspec
 import typer
 
 from tablewright.cli.commands import add_command, add_group, write_output
-from tablewright.cli.grammar import STANDARD_STREAM, DesignName, Output, flag, load_design, option
+from tablewright.cli.grammar import (
+    STANDARD_STREAM,
+    DesignName,
+    Output,
+    flag,
+    load_design,
+    option,
+    split_revision,
+)
 from tablewright.cli.report import fail, failing_on, say
-from tablewright.cli.revision import Published, WantedPolicies, policies_at, published_at
-from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
+from tablewright.cli.revision import (
+    Published,
+    WantedPolicies,
+    policies_at,
+    published,
+    published_at,
+)
+from tablewright.design_description import read_lock
+from tablewright.errors import InvalidValue, MigrationRefused, TableReplacement, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.publish.iam import PolicySet
@@ -48,9 +63,10 @@ def cloudformation(
         "Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack."
     ),
     since: str | None = option(
-        "Write the templates that lead from a git revision, or from a template, to the design, "
-        "and a runbook, into the folder of --output.",
-        metavar="REVISION|FILE",
+        "Write the templates that lead from an older version to the design, and a runbook, into "
+        "the folder of --output. OLD is DESIGN@REVISION, a git revision of this design, the file "
+        "of a design, or a template.",
+        metavar="OLD",
     ),
 ) -> None:
     """Write a CloudFormation template, as JSON.
@@ -69,7 +85,8 @@ def cloudformation(
     elif output is None or str(output) == STANDARD_STREAM:
         fail("--since writes several files; name a folder with --output")
     else:
-        _write_stages(loaded, design, _published_since(since, design), template, output)
+        before, old = _published_since(since, design)
+        _write_stages(loaded, design, before, old, template, output)
 
 
 @add_command(to=publish)
@@ -201,34 +218,53 @@ def _warn_of_length(by_role: dict[str, Any]) -> None:
             )
 
 
-def _published_since(since: str, name: str) -> Published:
-    """Return the template in a file, or what a design at a git revision yields."""
-    file = Path(since)
+def _published_since(since: str, name: str) -> tuple[Published, str | None]:
+    """Return the template in a file, or what an older version of the design yields, and its name.
+
+    The name is the version as the command line takes it; None for a template.
+    """
+    file, (at, revision) = Path(since), split_revision(since)
     try:
-        if file.is_file():
-            found = Published(msgspec.json.decode(file.read_bytes(), type=dict[str, Any]))
-        else:
-            found = published_at(since, name)
+        if since.endswith(".py"):
+            return published(load_design(since)), since
+        if not file.is_file():
+            if not revision or revision.startswith("{"):  # main@{1} is a revision
+                at, revision = split_revision(name)[0], since
+            return published_at(revision, at), f"{at}@{revision}"
+        found = Published(msgspec.json.decode(file.read_bytes(), type=dict[str, Any]))
     except OSError as error:
         fail(f"{file}: {error.strerror}")
     except (ValueError, msgspec.DecodeError):
         found = Published({})
     if not isinstance(found.template.get("Resources"), dict):
         fail(f"{since} is not a CloudFormation template in JSON that has Resources")
-    return found
+    return found, None
 
 
 def _write_stages(
-    design: Design, name: str, before: Published, after: dict[str, Any], folder: Path
+    design: Design,
+    name: str,
+    before: Published,
+    old: str | None,
+    after: dict[str, Any],
+    folder: Path,
 ) -> None:
-    from tablewright.publish.infrastructure import key_changes, runbook, stages
+    from tablewright.publish.infrastructure import (
+        item_lines,
+        migration_plans,
+        programs_text,
+        runbook,
+        stages,
+    )
 
-    with failing_on(TableReplacement):
-        found = stages(before.template, after)
+    with failing_on(TableReplacement, MigrationRefused):
+        template, plans = before.template, None
+        if before.lock is not None:
+            template = template | {"Description": after["Description"]}  # the name of a design
+            plans = migration_plans(design, read_lock(before.lock.encode(), "the old version"))
+        found = stages(template, after)
     created = [change for stage in found for change in stage.changes if change.is_created]
-    keys = None
-    if before.keys is not None:
-        keys = key_changes(design, before.keys, created, name=name)
+    lines = [] if plans is None else item_lines(plans, created)
     if found:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -237,22 +273,28 @@ def _write_stages(
         files = [f"{number}.json" for number in range(1, len(found) + 1)]
         for file, stage in zip(files, found, strict=True):
             _write_json(stage.template, folder / file)
-        write_output(runbook(design, found, files, name=name, keys=keys), folder / "RUNBOOK.md")
+        text = runbook(design, found, files, name=name, old=old, plans=plans)
+        write_output(text, folder / "RUNBOOK.md")
         for file, stage in zip(files, found, strict=True):
             typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
         typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")
-    elif keys is None:
+    elif not lines:
         typer.echo("The templates are equal; there is nothing to deploy.")
-    if before.keys is None:
+    if plans is None:
         typer.echo(
-            "Key templates were not compared: a CloudFormation template does not contain them. "
+            "Stored items were not compared: a CloudFormation template does not describe them. "
             "To compare them, use --since with a git revision."
         )
-    if keys is not None:
-        typer.echo("Keys or unique values of stored items are new or changed:")
-        for line in keys.lines:
+    if plans is not None and lines:
+        typer.echo("Stored items change:")
+        for line in lines:
             typer.echo(f"  {line}")
-        typer.echo(keys.advice)
+        if text := programs_text(plans):
+            typer.echo(text)
+        typer.echo(
+            f"`tablewright migrate plan {name} TARGET` shows the steps that carry this out. See "
+            "`tablewright help changes`."
+        )
 
 
 def _write_json(value: Any, output: Path | None) -> None:

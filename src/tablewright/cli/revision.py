@@ -26,7 +26,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.cli.report import fail, failing_on
-from tablewright.design_description import DesignDescription, read_lock
+from tablewright.design_description import DesignDescription, read_lock, write_lock
 from tablewright.errors import InvalidValue, TablewrightError
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 class Published(Struct, frozen=True):
-    """A version of a design, as it was published: its template, and what its keys are made of."""
+    """A version of a design, as it was published: its template, and its description."""
 
     template: dict[str, Any]
-    #: By table; None if only the template is known.
-    keys: dict[str, dict[str, str]] | None = None
+    #: As in a lock file; None if only the template is known.
+    lock: str | None = None
 
 
 class WantedPolicies(Struct, frozen=True):
@@ -168,6 +168,14 @@ def _git(*arguments: str, problem: str = "") -> bytes:
     return done.stdout
 
 
+def published(design: Design) -> Published:
+    """Return what a design yields."""
+    from tablewright.model.description import describe_design
+    from tablewright.publish.infrastructure import cloudformation
+
+    return Published(cloudformation(design), write_lock(describe_design(*design.tables)))
+
+
 def _print(name: str, what: str, wanted: str = "") -> None:
     """Print what `publish --since` or `diff` needs of a design; `wanted` says which policies."""
     from tablewright.cli.grammar import load_design
@@ -175,7 +183,6 @@ def _print(name: str, what: str, wanted: str = "") -> None:
     with redirect_stdout(sys.stderr):  # a module may print when it is imported
         design = load_design(name)
     if what == "lock":
-        from tablewright.design_description import write_lock
         from tablewright.model.description import describe_design
 
         text = write_lock(describe_design(*design.tables)).encode()
@@ -185,9 +192,7 @@ def _print(name: str, what: str, wanted: str = "") -> None:
                 msgspec.json.decode(wanted, type=WantedPolicies).of_design(design)
             )
     else:
-        from tablewright.publish.infrastructure import cloudformation, key_texts
-
-        text = msgspec.json.encode(Published(cloudformation(design), key_texts(design)))
+        text = msgspec.json.encode(published(design))
     sys.stdout.buffer.write(text)
 
 

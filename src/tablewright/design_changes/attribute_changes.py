@@ -95,11 +95,17 @@ def _attribute(
             yield kind, texts
     if old.is_required != new.is_required:
         yield f"attribute-made-{'required' if new.is_required else 'optional'}", {}
-    elif old.role == new.role and (old.default, old.computes_default) != (
-        new.default,
-        new.computes_default,
-    ):
-        yield "default-changed", {"before": _show_default(old), "after": _show_default(new)}
+    elif old.role == new.role and has_other_default(old, new):
+        yield "default-changed", default_texts(old, new)
+
+
+def has_other_default(old: AttributeDescription, new: AttributeDescription) -> bool:
+    """Return whether the versions read different values from an item without the attribute."""
+    return (old.default, old.computes_default) != (new.default, new.computes_default)
+
+
+def default_texts(old: AttributeDescription, new: AttributeDescription) -> dict[str, Any]:
+    return {"before": _show_default(old), "after": _show_default(new)}
 
 
 def _retyped(old: AttributeDescription, new: AttributeDescription) -> tuple[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tablewright.design_changes.attribute_changes import default_texts, has_other_default
 from tablewright.design_changes.change import DesignChange, change
 from tablewright.design_changes.pairing import pair_parts
 from tablewright.design_description import EntityDescription, KeyDescription, show_key, show_places
@@ -73,6 +74,27 @@ def compare_places(
             single = len(before) == len(after) == 1
             part = _key_difference(before[0], after[0]) if single else "key"
             yield change(f"index-{part}-changed", table, entity, index, **texts)
+        elif after is not None and any(each.is_composed for each in after):
+            for name in sorted({name for each in after for name in each.depends_on}):
+                yield from _default_in_place(table, entity, index, name, old, new)
+
+
+def _default_in_place(
+    table: str,
+    entity: str,
+    index: str,
+    name: str,
+    old: EntityDescription,
+    new: EntityDescription,
+) -> Iterator[DesignChange]:
+    """Yield the change of a place whose key or condition takes a default from an attribute."""
+    before, after = old.attributes.get(name), new.attributes.get(name)
+    if before is None or after is None or before.is_required or after.is_required:
+        return
+    if before.role == after.role and has_other_default(before, after):
+        texts = default_texts(before, after)
+        texts = {side: f"{name}={text}" for side, text in texts.items()}
+        yield change("index-default-changed", table, entity, index, **texts)
 
 
 def _is_stored(

@@ -271,6 +271,11 @@ KINDS: dict[str, ChangeKind] = {
             "a version with fewer shards misses the items in the others",
         ),
         ChangeKind(
+            "index-default-changed", "the key in the index has another default",
+            Need.BACKFILL, _MISSES, _MISSES, Undo.ALWAYS,
+            "each version misses the items of the other one in the index that have no value",
+        ),
+        ChangeKind(
             "index-condition-changed", "other items belong to the index",
             Need.BACKFILL, _MISSES, _MISSES, Undo.ALWAYS,
             "each version writes the index for the items that it expects there",

@@ -442,29 +442,36 @@ def attr(
     )
 
 
-def version(*, name: str | None = None, init: Literal[False] = False) -> Attr[int]:
+def version(
+    *,
+    name: str | None = None,
+    renamed_from: str | tuple[str, ...] = "",
+    init: Literal[False] = False,
+) -> Attr[int]:
     """Declare the version: it counts the writes from 1 and rejects writes of older versions."""
-    return Attr(name=name, default=0, role="version", init=False)
+    return Attr(name=name, default=0, role="version", init=False, renamed_from=renamed_from)
 
 
 def created_at(
     *,
     name: str | None = None,
     codec: Format[datetime] | None = None,
+    renamed_from: str | tuple[str, ...] = "",
     init: Literal[False] = False,
 ) -> Attr[datetime]:
     """Declare the time of creation; the first write sets it."""
-    return Attr(name=name, role="created_at", codec=codec, init=False)
+    return Attr(name=name, role="created_at", codec=codec, init=False, renamed_from=renamed_from)
 
 
 def updated_at(
     *,
     name: str | None = None,
     codec: Format[datetime] | None = None,
+    renamed_from: str | tuple[str, ...] = "",
     init: Literal[False] = False,
 ) -> Attr[datetime]:
     """Declare the time of the last write; every write sets it."""
-    return Attr(name=name, role="updated_at", codec=codec, init=False)
+    return Attr(name=name, role="updated_at", codec=codec, init=False, renamed_from=renamed_from)
 
 
 def ttl(
@@ -472,6 +479,10 @@ def ttl(
     name: str | None = None,
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
+    fill: Any = None,
 ) -> Any:
-    """Declare when DynamoDB may delete the item; stored in seconds since 1970, rounded up."""
-    return Attr(name=name, default=default, default_factory=default_factory, role="ttl")
+    """Declare when DynamoDB may delete the item; stored in seconds since 1970, rounded up.
+
+    `fill` is what a migration gives to stored items that lack it, as in `attr`.
+    """
+    return Attr(name=name, default=default, default_factory=default_factory, role="ttl", fill=fill)

@@ -76,7 +76,7 @@ def warnings(plan: MigrationPlan) -> list[str]:
     return [
         *(
             f"{name} is required and has no fill=: `check` refuses the migration if a stored item "
-            "lacks it. Give it attr(fill=…), or attr(renamed_from=…) if it had another name."
+            "lacks it. Give it fill=…, or renamed_from=… if it had another name."
             for name in plan.unfilled
         ),
         *(
@@ -85,6 +85,13 @@ def warnings(plan: MigrationPlan) -> list[str]:
             for name in plan.filled_in_place
         ),
     ]
+
+
+def is_rolling(plan: MigrationPlan) -> bool:
+    """Return whether programs of the new version can start beside those of the old one."""
+    return all(
+        each.need is Need.TABLE_UPDATE or each in plan.runs_before for each in plan.changes
+    ) or not any(each.name == "await-programs" for each in plan.steps)
 
 
 def deployment(plan: MigrationPlan) -> str:
@@ -102,7 +109,7 @@ def deployment(plan: MigrationPlan) -> str:
         "Programs of the old version can run until the step `await-programs`; from then on they "
         "raise DesignMismatch."
     )
-    if all(each.need is Need.TABLE_UPDATE or each in plan.runs_before for each in changes):
+    if is_rolling(plan):
         start = "as soon as its indexes exist" if "create-index" in names else "at once"
         refused = [error for need, error in REFUSED.items() if any(c.need is need for c in changes)]
         until = f" Until the last step, {' and '.join(refused)}." if refused else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tablewright import Engine, connect, create, migrations
+from tablewright import Engine, attr, connect, create, migrations, ttl, unique
 from tablewright.errors import (
     DesignMismatch,
     InvalidValue,
@@ -16,6 +18,7 @@ from tablewright.errors import (
 )
 from tablewright.plan.migration.executing import MigrationProgress
 from tests.plan.migration.migrating import PAIRS, RECORDS, items, load, record, stored, whole
+from torture.migration_designs import Side, side
 
 PAIR = PAIRS["several changes"]
 OLD, NEW = PAIR.old.table, PAIR.new.table
@@ -124,6 +127,60 @@ def test_settings_that_the_new_version_lacks_are_removed_by_complete(name: str) 
     ttl = engine.call("DescribeTimeToLive", {"TableName": "things"})["TimeToLiveDescription"]
     assert ttl["TimeToLiveStatus"] == "DISABLED"
     assert "StreamSpecification" not in description
+
+
+def test_sentinels_of_a_type_that_both_versions_have_belong_to_their_items() -> None:
+    """Another type of items without renamed_from= is another entity, with the same sentinels."""
+
+    def version(type_name: str) -> Side:
+        def parts(table: Any, a: Any) -> dict[str, Any]:
+            return {"mail": unique("MAIL" / a.email, type_name="Mail")}
+
+        return side({"email": (str, attr())}, parts, type_name=type_name)
+
+    old, new = version("Old"), version("New")
+    engine = Engine(":memory:")
+    load(engine, old, [{"tid": f"t{n}", "email": f"e{n}"} for n in range(3)])
+    migrations.baseline(engine, old.table)
+    before = sorted(map(str, items(engine)))
+    migrations.apply(engine, new.table, program_seconds=0)
+    connect(engine, new.table).run(create(new.entity(tid="n", email="new")))
+    migrations.rollback(engine, old.table, program_seconds=0)
+    assert sorted(map(str, items(engine))) == before
+    migrations.apply(engine, new.table, program_seconds=0)
+    connect(engine, new.table).run(create(new.entity(tid="n", email="new")))
+    migrations.complete(engine, new.table, program_seconds=0, delete_removed=True)
+    assert sorted(each["PK"]["S"] for each in items(engine)) == ["MAIL#new", "THING#n"]
+
+
+def test_stored_items_get_the_time_when_they_expire() -> None:
+    """They are read with it at once; items expire when all of them have it."""
+
+    def version(**more: Any) -> Side:
+        return side({"state": (str, attr())} | more, names={"state": "state"})
+
+    new = version(expires=(datetime, ttl(fill=lambda item: EXPIRIES[item["state"]])))
+    old = version()
+    engine = Engine(":memory:")
+    load(engine, old, [{"tid": f"t{n}", "state": "ab"[n % 2]} for n in range(4)])
+    migrations.baseline(engine, old.table)
+    read = new.entity.primary("t1")
+    beside = connect(engine, new.table, update=True)
+    assert beside.run(read).expires == EXPIRIES["b"]
+    engine.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": DISABLED})
+    [done] = migrations.apply(engine, new.table)
+    assert ([each.name for each in done.steps][-2:], done.changed) == (["enable-ttl", "switch"], 4)
+    assert connect(engine, new.table).run(read).expires == EXPIRIES["b"]
+    assert engine.expire(EXPIRIES["a"].timestamp() + 1) == 2
+    [back] = migrations.rollback(engine, old.table)
+    assert (back.changed, [*map(sorted, items(engine))]) == (
+        2,
+        [["PK", "SK", "state", "tid", "type"]] * 2,
+    )
+
+
+EXPIRIES = {"a": datetime(2030, 1, 1, tzinfo=UTC), "b": datetime(2040, 1, 1, tzinfo=UTC)}
+DISABLED = {"AttributeName": "expires", "Enabled": False}
 
 
 def test_progress_is_reported_by_step() -> None:

@@ -244,6 +244,7 @@ def test_a_completed_migration_cannot_be_undone() -> None:
     [
         ("$steps", '{"command":"apply","steps":[],"format":9}'),
         ("$steps", '{"command":"apply","steps":[{"name":"teleport"}],"format":1}'),
+        ("$steps", '{"command":"apply","steps":[],"pace":3,"format":1}'),
         ("$design", '{"format":99}'),
         ("$lease", "[]"),
     ],

@@ -198,9 +198,14 @@ def _check_rate(
 
 def version_of(database: Database, table: type[Table]) -> Version:
     """Return the declared version of a table, with the name that it has in a database."""
+    return table_version(table, database.table_names[table.__table__])
+
+
+def table_version(table: type[Table], name: str) -> Version:
+    """Return the declared version of a table that has this name."""
     compiled = table.__table__
     design = describe_design(table).tables[compiled.name]
-    return Version(compiled, design, definition(compiled, database.table_names[compiled]))
+    return Version(compiled, design, definition(compiled, name))
 
 
 @contextmanager

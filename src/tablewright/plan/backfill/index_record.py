@@ -166,14 +166,6 @@ def describe_all(table: TableMap) -> dict[str, str]:
     return {name: text for each in table.entities for name, text in describe(each).items()}
 
 
-def complete_record(descriptions: Mapping[str, str]) -> IndexRecord:
-    """Return the record of a table whose items have all these keys."""
-    listed = {
-        f"entity {name.removeprefix('key ')}" for name in descriptions if name.startswith("key ")
-    }
-    return IndexRecord(frozenset(listed.union(descriptions)), descriptions)
-
-
 def _composed_indexes(entity: EntityMap) -> dict[str, IndexKeys]:
     """Return the indexes for which an entity composes keys; DynamoDB fills the others itself."""
     return {

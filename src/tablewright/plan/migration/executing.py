@@ -245,8 +245,10 @@ class StepRun:
         in the same write.
         """
         leftovers, rewriter = self._work.leftovers, self._work.rewriter
-        is_removed = self._work.deletes_removed and leftovers.is_of_removed_entity(item)
-        if is_removed or self._useless.get(item_identity(self._table.key(item))) == item:
+        if (
+            self._is_removed(item)
+            or self._useless.get(item_identity(self._table.key(item))) == item
+        ):
             return ItemRewrite(item, {}, sorted({*item} - {*self._table.attributes}))
         entity, made = rewriter.entity_of(item), rewriter.change(item)
         names = leftovers.attributes_of(entity, item)
@@ -255,6 +257,13 @@ class StepRun:
         made = made or ItemRewrite(item, {}, [])
         watched = sorted({*made.watched, *names})
         return replace(made, values=made.values | dict.fromkeys(names), watched=watched)
+
+    def _is_removed(self, item: Item) -> bool:
+        """Return whether an item is of a removed entity whose items are deleted."""
+        if not self._work.deletes_removed:
+            return False
+        is_known = kind_by_key(self._table, item).entity is not None
+        return self._work.leftovers.is_of_removed_entity(item, is_known=is_known)
 
     def _delete_orphans(self, step: MigrationStep, items: Iterable[Item]) -> Steps[int]:
         """Delete the sentinels of a page whose items do not have the value; return how many."""
@@ -267,11 +276,12 @@ class StepRun:
             self._useless = {
                 item_identity(table.key(item)): item
                 for item in found
-                if kind_by_key(table, item).unique is None
+                if (kind := kind_by_key(table, item)).unique is None
+                and (table.type_attribute is not None or kind.entity is None)
             }
         return (
             yield from delete_orphans(
-                table, found, self._work.rewriter, self._fence(), self._context
+                table, found, self._work.rewriter, self._is_removed, self._fence(), self._context
             )
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.design_changes import DesignChange
+from tablewright.design_description import TableDesign
 from tablewright.errors import (
     DesignMismatch,
     MigrationRefused,
@@ -26,6 +27,7 @@ from tablewright.plan.migration.migrate import (
     with_ttl,
 )
 from tablewright.plan.migration.revision import Command, Revision, read_revision
+from tablewright.plan.migration.steps import refuse_other_keys
 from tablewright.plan.plan import Context, Plan, Steps
 
 
@@ -39,6 +41,7 @@ class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
     def _steps(self, context: Context) -> Steps[tuple[Revision | None, tuple[DesignChange, ...]]]:
         name = context.name_of(self._version.table)
         found = yield from find_table(name)
+        refuse_other_keys(self._version.table, found)
         revision = yield from read_revision(self._version.table, name)
         if revision is None:
             return None, ()
@@ -70,6 +73,7 @@ class Inspect(Plan[MigrationInspection]):
     def _steps(self, context: Context) -> Steps[MigrationInspection]:
         name, version = context.name_of(self._version.table), self._version
         found = yield from find_table(name)
+        refuse_other_keys(version.table, found)
         revision = yield from read_revision(version.table, name)
         if revision is None:
             return MigrationInspection()
@@ -89,6 +93,15 @@ class Inspect(Plan[MigrationInspection]):
                 found.state.size,
             )
             return MigrationInspection(revision, plan, str(error))
+
+
+def plan_between(old: TableDesign, version: Version) -> MigrationPlan:
+    """Return the plan for a table that is as its old version declares it; raise MigrationRefused.
+
+    There is no table to look at: nothing is known of its items.
+    """
+    revision, found = Revision(old), old.structure(version.structure.name)
+    return plan_of(Apply(version)._work(revision, found), revision)
 
 
 _COMMANDS: dict[Command, type[Migration]] = {

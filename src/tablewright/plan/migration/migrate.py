@@ -67,6 +67,7 @@ from tablewright.plan.migration.steps import (
     apply_steps,
     clean_steps,
     filled_in_place,
+    refuse_other_keys,
     refuse_unsupported,
     unfilled,
     with_await,
@@ -218,6 +219,7 @@ class Migration(Plan[MigrationReport]):
 def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescription]]:
     """Return what a managed table records, and what it is; raise MigrationRefused."""
     found = yield from find_table(name)
+    refuse_other_keys(table, found)
     found = yield from with_ttl(found)
     revision = yield from read_revision(table, name)
     if revision is None:
@@ -374,7 +376,7 @@ class Rollback(Migration):
             )
         changes = version_changes(found.name, old, new)
         renames = renames_in(changes, reverse=True)
-        leftovers = Leftovers(new, old, renames)
+        leftovers = Leftovers(new, old, renames, deletes_removed=True)
         # What the old version needs of items that programs of the new one have written.
         needs = [*changes, *version_changes(found.name, new, old)]
         steps = [
@@ -432,7 +434,8 @@ class Complete(Migration):
             return no_work("complete", version, found)
         changes = version_changes(found.name, old, version.design)
         renames = renames_in(changes)
-        leftovers = Leftovers(old, version.design, renames)
+        deletes = self._deletes_removed
+        leftovers = Leftovers(old, version.design, renames, deletes_removed=deletes)
         before, after = old.structure(found.name), version.structure
         *steps, finish = clean_steps(bool(leftovers), before, after, found)
         if before.ttl is not None and after.ttl is None and found.ttl == before.ttl:
@@ -459,7 +462,7 @@ class Complete(Migration):
             version.design,
             state,
             ended=frozenset(ended),
-            deletes_removed=self._deletes_removed,
+            deletes_removed=deletes,
             former_types=frozenset(renames.targets),
         )
 

@@ -71,10 +71,11 @@ class _Source(Struct, frozen=True):
 _Texts: TypeAlias = Mapping[str, Sequence[str]]
 
 
-class _FormerTemplate:
+class FormerTemplate:
     """One key attribute of the version before."""
 
-    def __init__(self, template: TemplateDescription, *, is_natural: bool) -> None:
+    def __init__(self, template: TemplateDescription, *, is_natural: bool | None = None) -> None:
+        is_natural = template.is_natural if is_natural is None else is_natural
         self._type = template.type
         self._pieces = template.pieces
         self._delimiter = Delimiter(template.delimiter or Delimiter.DEFAULT.text, template.escapes)
@@ -125,7 +126,7 @@ class FormerKey:
         self.entity = entity
         former = stored.renamed(names)
         self._templates = {
-            each.name: _FormerTemplate(each, is_natural=before.is_natural)
+            each.name: FormerTemplate(each, is_natural=before.is_natural)
             for each, before in zip(former.templates, stored.templates, strict=True)
         }
         self._current = {

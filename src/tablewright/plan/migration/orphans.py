@@ -11,7 +11,7 @@ one transaction with a check of that item, so that no program can have taken the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from msgspec import Struct
@@ -59,7 +59,11 @@ class Orphan(Struct, frozen=True):
 
 
 def _find(
-    table: TableMap, sentinels: Iterable[Item], rewriter: Rewriter, context: Context
+    table: TableMap,
+    sentinels: Iterable[Item],
+    rewriter: Rewriter,
+    is_removed: Callable[[Item], bool],
+    context: Context,
 ) -> Steps[list[Orphan]]:
     """Return the sentinels with a key of this version whose item does not have the value."""
     name = context.name_of(table)
@@ -77,7 +81,8 @@ def _find(
     orphans: list[Orphan] = []
     for each in named:
         owner = found.get((name, item_identity(each.owner_key)))
-        rewritten = None if owner is None else rewriter.rewrite(owner)
+        is_gone = owner is None or is_removed(owner)
+        rewritten = None if owner is None or is_gone else rewriter.rewrite(owner)
         claims = () if rewritten is None else claims_of(*rewritten)
         if all(claim.sentinel_key != table.key(each.sentinel) for claim in claims):
             orphans.append(Orphan(each.sentinel, each.entity, each.unique, each.owner_key, owner))
@@ -88,12 +93,16 @@ def delete_orphans(
     table: TableMap,
     sentinels: Iterable[Item],
     rewriter: Rewriter,
+    is_removed: Callable[[Item], bool],
     fence: Action,
     context: Context,
 ) -> Steps[int]:
-    """Delete the sentinels of no item, until there are none among these; return how many were."""
+    """Delete the sentinels of no item, until there are none among these; return how many were.
+
+    An item that `is_removed` is deleted as well, so it has no values.
+    """
     name, deleted, attempt = context.name_of(table), 0, 0
-    orphans = yield from _find(table, sentinels, rewriter, context)
+    orphans = yield from _find(table, sentinels, rewriter, is_removed, context)
     while orphans:
         kept: list[Orphan] = []
         for at in range(0, len(orphans), _TOGETHER):
@@ -109,7 +118,7 @@ def delete_orphans(
         )
         keys = [(name, table.key(each.sentinel)) for each in kept]
         found = yield from read_batch(context, keys, consistent=True)
-        orphans = yield from _find(table, found.values(), rewriter, context)
+        orphans = yield from _find(table, found.values(), rewriter, is_removed, context)
     return deleted
 
 

@@ -251,6 +251,7 @@ def refuse_renames(
     _refuse_overwritten_texts(table, old, changes, renames)
     _refuse_encryption(table, old, renames)
     _refuse_ambiguous_codecs(table, changes, renames)
+    _refuse_composed_attributes(table, old, renames)
     _refuse_reserved_name(table, old, renames)
 
 
@@ -340,6 +341,8 @@ def _refuse_overwritten_texts(
         if each.kind.name not in RETYPED or each.part in renames.attributes.get(pair, ()):
             continue
         described = (old.entities or {})[pair[0]]
+        if each.part not in described.attributes:
+            continue  # a part of a key that has no attribute of this name
         is_text = described.attributes[each.part].type == "str"
         for attribute in entities[each.entity].attributes.values():
             is_filled = attribute.stored == each.part and attribute.fill is not None
@@ -391,6 +394,27 @@ def _refuse_encrypted_attributes(
 
 def _without_none(described: str) -> str:
     return described.removesuffix(" | None")
+
+
+def _refuse_composed_attributes(table: TableMap, old: TableDesign, renames: Renames) -> None:
+    """Raise MigrationRefused if a key of an index is composed in place of an attribute."""
+    problems: list[str] = []
+    for entity in table.entities:
+        composed = {name for key in entity.index_keys for name in key.composed}
+        composed -= {each.stored for each in entity.attributes.values()}
+        for source in renames.sources_of(entity.type_name):
+            before = (old.entities or {}).get(source)
+            former = renames.attributes.get((source, entity.type_name), {}).values()
+            lost = composed & before.attributes.keys() - {*former} if before is not None else ()
+            problems += (f"{entity.name}: {name!r}" for name in sorted(lost))
+    if problems:
+        listed = "\n  ".join(problems)
+        raise MigrationRefused(
+            "the new version composes a key of an index in place of these attributes, whose values "
+            f"would be lost:\n  {listed}\n"
+            "Declare what they are now, attr(renamed_from=…), or give the index another key "
+            "attribute: GSI(…)"
+        )
 
 
 def _refuse_ambiguous_codecs(

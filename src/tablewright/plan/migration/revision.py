@@ -71,7 +71,7 @@ _BEAT_SECONDS = 8.0
 Command: TypeAlias = Literal["apply", "rollback", "complete"]
 
 
-class SweepPosition(Struct, frozen=True):
+class SweepPosition(Struct, frozen=True, forbid_unknown_fields=True):
     """How far a step is that reads the whole table."""
 
     #: The key of the last item that was read.
@@ -80,7 +80,7 @@ class SweepPosition(Struct, frozen=True):
     changed: int = 0
 
 
-class MigrationState(Struct, frozen=True):
+class MigrationState(Struct, frozen=True, forbid_unknown_fields=True):
     """How far a migration is."""
 
     command: Command
@@ -115,7 +115,7 @@ class MigrationState(Struct, frozen=True):
         return names.index("await-programs") if "await-programs" in names else -1
 
 
-class Lease(Struct, frozen=True):
+class Lease(Struct, frozen=True, forbid_unknown_fields=True):
     """The executor at work."""
 
     owner: str

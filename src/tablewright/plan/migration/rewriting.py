@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -30,14 +30,15 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.formats.encryption import seal_values
-from tablewright.mapping.item_kind import ItemKind
+from tablewright.mapping.item_kind import UNKNOWN, ItemKind
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.stored_type import stored_type
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.key_changes import IndexKeyChanges, key_changes
-from tablewright.plan.migration.moves import FormerKey, find_moves
+from tablewright.plan.migration.moves import FormerKey, FormerTemplate, find_moves
 from tablewright.plan.migration.recoding import is_recoded, recode
 from tablewright.plan.migration.renames import FORMER_TYPE, Renames, TypeChoice, TypePair, plain
+from tablewright.plan.writes.effect import names_owner
 from tablewright.plan.writes.guard import WriteExpressions, stored_values
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
@@ -214,19 +215,22 @@ class Rewriter:
     def _sentinel_change(self, item: Item, *, drops_former: bool) -> ItemRewrite | None:
         """Return the new type of a sentinel, and the new names in it; None for other items.
 
-        Without `drops_former`, it keeps its names: it is replaced when its value is reserved.
+        Without `drops_former`, one that names its item keeps its names: it is replaced when its
+        value is reserved. Others have both names.
         """
         values: dict[str, Value | None] = {}
         attribute = self._table.type_attribute
         for former, new in self._renames.uniques.items():
             if attribute is not None and item.get(attribute) == self._table.type_value(former):
                 values[attribute] = self._table.type_value(new)
-        kind = kind_by_key(self._table, item) if drops_former and self._renames.attributes else None
-        if kind is not None and kind.unique is not None and kind.entity is not None:
+        kind = kind_by_key(self._table, item) if self._renames.attributes else UNKNOWN
+        if kind.unique is None or kind.entity is None:
+            return ItemRewrite(item, values, sorted(values)) if values else None
+        if drops_former or not names_owner(kind.entity, kind.unique):
             kept = {each.stored for each in kind.unique.keeps}
             for name, former in self._renames.attributes_of(kind.entity.type_name):
-                if name in kept and former in item:
-                    values |= {name: item[former], former: None}
+                if name in kept and former in item and (drops_former or name not in item):
+                    values |= {name: item[former]} | ({former: None} if drops_former else {})
         return ItemRewrite(item, values, sorted(values)) if values else None
 
     def _carried(self, entity: EntityMap, item: Item, pair: TypePair) -> Item:
@@ -291,10 +295,7 @@ class Rewriter:
         if entity not in self._watched:
             self._watched[entity] = self._read_by(entity)
         names = self._watched[entity]
-        return self._all_of(item) if names is None else names
-
-    def _all_of(self, item: Item) -> list[str]:
-        return sorted({*item} - {*self._table.attributes})
+        return sorted({*item} - {*self._table.attributes}) if names is None else names
 
     def _read_by(self, entity: EntityMap) -> list[str] | None:
         """Return the stored attributes that an item is computed from; None: perhaps all."""
@@ -371,11 +372,18 @@ def _filled(attribute: AttributeMap, item: Item) -> Any:
 
 
 class Leftovers:
-    """What only the old version of a design needs: attributes and items."""
+    """What only the old version of a design needs: attributes and items.
 
-    def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
+    With `deletes_removed`, the items of removed entities are deleted, and no longer own values.
+    """
+
+    def __init__(
+        self, old: TableDesign, new: TableDesign, renames: Renames, *, deletes_removed: bool = False
+    ) -> None:
         before, after = old.entities or {}, new.entities or {}
         self._type_attribute = new.type_attribute
+        #: Items without a type are recognized by the keys of both versions.
+        self._keys = [] if new.type_attribute else [*_keys(before), *_keys(after)]
         pairs = [
             (name, target)
             for name in before
@@ -427,9 +435,10 @@ class Leftovers:
         self._new_sentinels = frozenset(
             name for name, unique in kept.items() if former.get(name) != unique
         )
-        self._removed_types = self.removed_entities.union(
-            name for each in self.removed_entities for name in before[each].uniques
-        )
+        removed = {name for each in self.removed_entities for name in before[each].uniques}
+        self._removed_types = self.removed_entities | (removed - kept.keys())
+        if deletes_removed:  # sentinels of both versions may have the same type
+            self._former_sentinels |= removed & kept.keys()
 
     def __bool__(self) -> bool:
         return bool(
@@ -449,8 +458,13 @@ class Leftovers:
         kept = (self._in_sentinels.get(each, frozenset()) for each in self._types(item))
         return sorted(frozenset().union(*kept) & {*item})
 
-    def is_of_removed_entity(self, item: Item) -> bool:
-        """Return whether an item is of an entity that only the old version has, or its sentinel."""
+    def is_of_removed_entity(self, item: Item, *, is_known: bool) -> bool:
+        """Return whether an item is of an entity that only the old version has, or its sentinel.
+
+        `is_known` says whether the new version has such a key: then only a type tells.
+        """
+        if is_known and not self._type_attribute:
+            return False
         return not self._removed_types.isdisjoint(self._types(item))
 
     def is_former_sentinel(self, item: Item) -> bool:
@@ -462,10 +476,24 @@ class Leftovers:
         return not self._new_sentinels.isdisjoint(self._types(item))
 
     def _types(self, item: Item) -> list[str]:
+        if not self._type_attribute:
+            has = {name: item.get(name, {}) for _, key in self._keys for name, _ in key}
+            return [kind for kind, key in self._keys if all(t.matches(has[n]) for n, t in key)]
         value = item.get(self._type_attribute, {})
         if "L" in value:
             return [each["S"] for each in value["L"] if "S" in each]
         return [value["S"]] if "S" in value else list(value.get("SS", ()))
+
+
+_Key: TypeAlias = list[tuple[str, FormerTemplate]]
+
+
+def _keys(entities: Mapping[str, EntityDescription]) -> Iterator[tuple[str, _Key]]:
+    """Yield the types of items and sentinels, and the keys that they have in the table."""
+    for name, entity in entities.items():
+        uniques = ((unique, each.key) for unique, each in entity.uniques.items())
+        for kind, key in ((name, entity.key), *uniques):
+            yield kind, [(each.name, FormerTemplate(each)) for each in key.templates]
 
 
 def _stored_names(entity: EntityDescription) -> frozenset[str]:

@@ -135,6 +135,13 @@ def _spelling(
     )
     if key.index.projection != "ALL" or not had_it or current.depends_on & given:
         return None
+    if any(
+        attributes[name].default != new.attributes[name].default
+        or attributes[name].computes_default != new.attributes[name].computes_default
+        for name in current.depends_on - current.attributes
+        if name in attributes and name in new.attributes
+    ):
+        return None  # the condition holds for other items without the attribute
     pair = [
         next(each for each in side.templates if each.name == key.partition_attributes[0])
         for side in (former, current)

@@ -146,6 +146,23 @@ def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
         raise MigrationRefused(f"these changes cannot be carried out in the table:\n  {listed}")
 
 
+def refuse_other_keys(table: TableMap, found: TableDescription) -> None:
+    """Raise MigrationRefused if the key attributes of a table are not the declared ones."""
+    present = {each.name: each.type for each in (*found.keys.partition, *found.keys.sort)}
+    declared = [each for each in table.attributes if each is not None]
+    wanted = {name: table.key_types.get(name, present.get(name)) for name in declared}
+    if list(present.items()) != list(wanted.items()):
+        texts = [
+            ", ".join(f"{name}:{kind or '?'}" for name, kind in each.items())
+            for each in (present, wanted)
+        ]
+        raise MigrationRefused(
+            f"the design has other key attributes than the table {found.name!r}: "
+            f"{' -> '.join(texts)}. They cannot be changed; declare another table and copy the "
+            "items"
+        )
+
+
 def unfilled(changes: Iterable[DesignChange], table: TableMap) -> tuple[str, ...]:
     """Return the attributes that become required, and that no `fill=` gives to stored items."""
     return _changed(changes, _BECOME_REQUIRED, table, has_fill=False)

@@ -4,7 +4,7 @@
     cloudformation          a CloudFormation template
     terraform               a Terraform file
     cdk                     a CDK application in Python
-    key_texts, key_changes  what keys are made of, and what stored items need if that changes
+    migration_plans         what stored items need if the design changes
     stages, runbook         the updates of a stack that lead from one template to another
 
 All of them render the same `TableDescription`: that of the table that `connect` creates.
@@ -19,7 +19,13 @@ from tablewright.publish.infrastructure.cloudformation import (
     create_table_requests,
     declared_tables,
 )
-from tablewright.publish.infrastructure.runbook import key_changes, key_texts, runbook, stages
+from tablewright.publish.infrastructure.runbook import (
+    item_lines,
+    migration_plans,
+    programs_text,
+    runbook,
+    stages,
+)
 from tablewright.publish.infrastructure.terraform import terraform
 
 __all__ = [
@@ -27,8 +33,9 @@ __all__ = [
     "cloudformation",
     "create_table_requests",
     "declared_tables",
-    "key_changes",
-    "key_texts",
+    "item_lines",
+    "migration_plans",
+    "programs_text",
     "runbook",
     "stages",
     "terraform",

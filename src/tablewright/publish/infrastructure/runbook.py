@@ -22,31 +22,34 @@ An index with other keys than before is deleted and created again. `tablewright 
 that, and a program cannot connect to a table with the old one; then all templates come first, then
 the program and the backfills.
 
-A template has the keys of tables and indexes, not what an entity writes into them. So two designs
-with equal templates can differ in this: a changed template, format or `when=`, another place in an
-index that exists, another unique value. `key_changes` finds these.
+A template has the keys of tables and indexes, not what an entity writes. If the old version of the
+design is known, `migration_plans` says what its items need and when programs of both versions run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from textwrap import fill
 from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import KeyDifference, TableReplacement
+from tablewright.design_changes import Need
+from tablewright.design_description import DesignDescription
+from tablewright.errors import TableReplacement
 from tablewright.mapping.table import TableMap
-from tablewright.plan.backfill.index_record import (
-    PRIMARY_KEY,
-    IndexRecord,
-    complete_record,
-    describe_all,
-)
+from tablewright.model.databases.migrating import table_version
+from tablewright.plan.migration.inspecting import plan_between
+from tablewright.plan.migration.migrate import MigrationPlan, version_changes
+from tablewright.publish.migration_text import deployment, is_rolling
 from tablewright.table_description import read_table, write_types
 from tablewright.verify.design import Design
 
 Template = dict[str, Any]
+
+#: The width of a line of the runbook.
+WIDTH = 100
 
 #: A change of one of these properties makes CloudFormation replace the table.
 _FIXED = ("TableName", "KeySchema", "LocalSecondaryIndexes")
@@ -179,8 +182,8 @@ new index is filled, and refuses the next update before that: wait for `ACTIVE` 
 Replace STACK and REGION by yours."""
 
 _RECORD = """\
-Only once for each table, and in a checkout of the version that the running programs have: record
-that the stored items have this version. `tablewright migrate status` says if it is recorded."""
+Only once for each table{where}: record that the stored items have the version that the running
+programs have. `tablewright migrate status` says if it is recorded."""
 
 _PROGRAM = """\
 Deploy the program with the new declarations, and wait until no older version runs: what it writes
@@ -202,7 +205,7 @@ Deploy the program with the new declarations, and wait until no older version ru
 _MIGRATE = """\
 Give the items that were stored before what the new version reads. With `--template`, the command
 changes no index; if one is missing, it waits for it. If the command is interrupted, run it again.
-`tablewright migrate rollback` goes back."""
+`tablewright migrate rollback {old} TARGET --template` goes back."""
 
 _COMPLETE = """\
 When you no longer want to go back: end the old version, and remove what only the old version
@@ -217,26 +220,14 @@ _CHANGED = """\
 read from its deletion to its backfill. An index with another name does not have this gap. If the
 table records a version, declare such an index: `tablewright migrate` refuses this change."""
 
-_KEYS = """\
-Keys or unique values of stored items are also new or changed. The steps below do not include this;
-deploy that change separately, before or after:"""
+_ITEMS = "Stored items also change. The migration below includes this:"
 
-_KEYS_INCLUDED = """\
-Keys or unique values of stored items are also new or changed. The migration below includes this:"""
+_ITEMS_APART = """\
+Stored items also change. The steps below do not include this; deploy that change separately, before
+or after:"""
 
-_PRIMARY_KEY = "A primary key cannot be changed in place: declare another table and copy the items."
-_CHANGED_KEYS = (
-    "Changed keys: stop all programs of the old version, run `tablewright migrate apply {name} "
-    "TARGET`, then start the new version."
-)
-_ADDED_KEYS = (
-    "New keys and unique values: deploy the new version, wait until the old one has ended, then "
-    "run `tablewright migrate apply {name} TARGET`."
-)
-_GUIDE = "See `tablewright help changes`."
-
-#: What the keys of each table are made of, by the names of the index record.
-KeyTexts = Mapping[str, Mapping[str, str]]
+#: How the items of each table are migrated, by its name.
+Plans = Mapping[str, MigrationPlan]
 
 
 def runbook(
@@ -245,22 +236,29 @@ def runbook(
     files: Sequence[str],
     *,
     name: str | None = None,
-    keys: KeyChanges | None = None,
+    old: str | None = None,
+    plans: Plans | None = None,
 ) -> str:
     """Return the steps that apply the stages of a design; `files` are their templates.
 
-    `name` is the design as the command line takes it, `keys` are those that stored items have in
-    another way.
+    `name` and `old` are the design and its old version as the command line takes them. `old` and
+    `plans` are None if only the old template is known.
     """
-    return _Runbook(design, found, name or design.name, keys).text(files)
+    return _Runbook(design, found, name or design.name, old, plans).text(files)
 
 
 class _Runbook:
     def __init__(
-        self, design: Design, found: Sequence[Stage], name: str, keys: KeyChanges | None
+        self,
+        design: Design,
+        found: Sequence[Stage],
+        name: str,
+        old: str | None,
+        plans: Plans | None,
     ) -> None:
         self._stages = found
-        self._keys = keys
+        self._old = old
+        self._plans = plans
         self._tables: dict[str, TableMap] = {
             table.__table__.name: table.__table__ for table in design.tables
         }
@@ -276,12 +274,12 @@ class _Runbook:
         count = len(self._stages)
         updates = "one update" if count == 1 else f"{count} updates"
         parts = [f"# {self._title}: {updates}", _INTRODUCTION.format(updates=updates)]
-        keys = self._keys
-        if keys is not None:
-            listed = "\n".join(f"- {line}" for line in keys.lines)
-            is_included = not self._changed and not keys.is_moving
-            parts += [_KEYS_INCLUDED, listed] if is_included else [_KEYS, listed, keys.advice]
-            keys = keys if is_included else None
+        lines = [] if self._plans is None else item_lines(self._plans, self._created)
+        if lines:
+            parts += [_ITEMS_APART if self._changed else _ITEMS]
+            parts.append("\n".join(f"- {each}" for each in lines))
+        if self._plans and (text := programs_text(self._plans)):
+            parts.append(_filled(text))
         if self._changed:
             names = ", ".join(f"{each.index} of {each.table}" for each in self._changed)
             parts.append(_CHANGED.format(names=names))
@@ -292,26 +290,33 @@ class _Runbook:
             self._add("Deploy the program", _PROGRAM_ONLY)
             self._add_backfill()
         else:
-            self._add_migration(staged, keys)
+            self._add_migration(staged)
         return "\n\n".join([*parts, *self._steps]) + "\n"
 
-    def _add_migration(self, staged: list[tuple[Stage, str]], keys: KeyChanges | None) -> None:
-        """Add the steps of `tablewright migrate` for tables whose indexes or keys change."""
-        changed = [change.table for stage, _ in staged for change in stage.changes]
-        tables = list(dict.fromkeys([*changed, *(() if keys is None else keys.tables)]))
-        if tables:
-            self._add("Record the version", _RECORD, self._commands(tables, "baseline"))
+    def _add_migration(self, staged: list[tuple[Stage, str]]) -> None:
+        """Add the steps of `tablewright migrate` for tables whose indexes or items change."""
         last = [each for each in staged if _only_deletes(each[0])]
+        if self._plans is None:
+            changed = [change.table for stage, _ in staged for change in stage.changes]
+            tables, rolls = list(dict.fromkeys(changed)), not last
+        else:
+            plans = [each for each in self._plans.values() if each.steps]
+            tables, rolls = [each.table for each in plans], all(map(is_rolling, plans))
+        if tables:
+            where = "" if self._old else ", and in a checkout of the old version"
+            commands = self._commands(tables, "baseline", design=self._old or self._name)
+            self._add("Record the version", _filled(_RECORD.format(where=where)), commands)
         for stage, file in staged[: len(staged) - len(last)]:
             self._add_template(stage, file)
         migrating = self._commands(tables, "apply", " --template")
-        if last or (keys is not None and keys.is_changing):
+        migrate = _MIGRATE.format(old=self._old or "OLD_DESIGN")
+        if not rolls:
             self._add("Stop the program", _STOP)
-            self._add("Migrate the items", _MIGRATE, migrating)
+            self._add("Migrate the items", migrate, migrating)
             self._add("Deploy the program", _PROGRAM_AFTER)
         elif tables:
             self._add("Deploy the program", _PROGRAM)
-            self._add("Migrate the items", _MIGRATE, migrating)
+            self._add("Migrate the items", migrate, migrating)
         else:
             self._add("Deploy the program", _PROGRAM_ONLY)
         for stage, file in last:
@@ -345,9 +350,11 @@ class _Runbook:
             indexes = ", ".join(each.index for each in created)
             self._add(f"Backfill {indexes}", _BACKFILL, commands)
 
-    def _commands(self, tables: Iterable[str], command: str, option: str = "") -> list[str]:
+    def _commands(
+        self, tables: Iterable[str], command: str, option: str = "", design: str = ""
+    ) -> list[str]:
         return [
-            f"tablewright migrate {command} {self._name} dynamodb://REGION{self._selected(each)}"
+            f"tablewright migrate {command} {design or self._name} dynamodb://REGION{self._selected(each)}"
             f"{option}"
             for each in tables
         ]
@@ -364,6 +371,10 @@ class _Runbook:
         )
 
 
+def _filled(text: str) -> str:
+    return fill(text, WIDTH, break_on_hyphens=False)
+
+
 def _only_deletes(stage: Stage) -> bool:
     return bool(stage.changes) and not any(each.is_created for each in stage.changes)
 
@@ -373,66 +384,42 @@ def _wait(change: IndexChange) -> str:
     return f'aws dynamodb describe-table --table-name {change.table} --query "{query}"'
 
 
-class KeyChanges(Struct, frozen=True):
-    """The changed keys, a line each, and what to do."""
+def migration_plans(design: Design, before: DesignDescription) -> Plans:
+    """Return how the items of each table are carried from an older version of a design to it.
 
-    lines: tuple[str, ...]
-    advice: str
-    #: The tables whose keys change.
-    tables: tuple[str, ...] = ()
-    #: Whether a primary key changes, which no migration carries out in place.
-    is_moving: bool = False
-    #: Whether a key that stored items have changes, so that both versions cannot run together.
-    is_changing: bool = False
-
-
-def key_texts(design: Design) -> dict[str, dict[str, str]]:
-    """Return what the keys of a design are made of."""
-    return {table.__table__.name: describe_all(table.__table__) for table in design.tables}
-
-
-def key_changes(
-    design: Design, before: KeyTexts, created: Collection[IndexChange], *, name: str
-) -> KeyChanges | None:
-    """Return how the keys of a design differ from those of an earlier version; None if they do not.
-
-    Indexes that are `created` have a step of their own; `name` is the design as the command line
-    takes it.
+    A table of which an index is deleted and created again has the changes and no steps:
+    `tablewright migrate` does not do that. Raise MigrationRefused for other changes of this kind.
     """
-    changed, added, tables = list[KeyDifference](), list[str](), list[str]()
-    for table in (each.__table__ for each in design.tables):
-        if table.name in before:
-            new = {each.index for each in created if each.table == table.name}
-            record = complete_record(before[table.name])
-            different = record.differences(table.entities).values()
-            additions = _additions(table, record, new)
-            changed += different
-            added += additions
-            tables += [table.name] if different or additions else []
-    if not changed and not added:
-        return None
-    is_moving = any(each.key == PRIMARY_KEY for each in changed)
-    advice = [
-        *([_PRIMARY_KEY] if is_moving else []),
-        *(
-            [_CHANGED_KEYS.format(name=name)]
-            if any(each.key != PRIMARY_KEY for each in changed)
-            else []
-        ),
-        *([_ADDED_KEYS.format(name=name)] if added else []),
-        _GUIDE,
-    ]
-    lines = (*map(str, changed), *added)
-    return KeyChanges(lines, " ".join(advice), tuple(tables), is_moving, bool(changed))
+    found = dict[str, MigrationPlan]()
+    for table in design.tables:
+        name = table.__table__.name
+        if (old := before.tables.get(name)) is None:
+            continue
+        version = table_version(table, name)
+        changes = tuple(version_changes(name, old, version.design))
+        if any(each.kind.name == "index-changed" for each in changes):
+            found[name] = MigrationPlan(name, changes, (), old, version.design)
+        else:
+            found[name] = plan_between(old, version)
+    return found
 
 
-def _additions(table: TableMap, record: IndexRecord, new: Collection[str]) -> list[str]:
-    """Return the places and unique values that entities with stored items did not have."""
-    places = sorted(each for each in record.incomplete(table) if each[0] not in new)
+def item_lines(plans: Plans, created: Iterable[IndexChange]) -> list[str]:
+    """Return the changes of stored items; the keys of indexes that are `created` are left out."""
+    new = {(each.table, each.index) for each in created}
     return [
-        *(f"{kind}, the index {index}: stored items have no keys of it" for index, kind in places),
-        *(
-            f"{kind}, the unique value {unique}: stored items have not reserved theirs"
-            for unique, kind in sorted(record.unreserved(table))
-        ),
+        str(each)
+        for plan in plans.values()
+        for each in plan.changes
+        if each.entity
+        and not (each.need is Need.NOTHING and each.runs_together)
+        and not (each.kind.name == "place-added" and (plan.table, each.part) in new)
     ]
+
+
+def programs_text(plans: Plans) -> str:
+    """Return when programs of both versions can run; "" if no table is migrated."""
+    texts = {name: deployment(plan) for name, plan in plans.items() if plan.steps}
+    if len(texts) > 1:
+        texts = {name: f"{name}: {text}" for name, text in texts.items()}
+    return " ".join(texts.values())
