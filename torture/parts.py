@@ -18,6 +18,7 @@ from torture import (
     migrations,
     misplaced,
     power,
+    relocations,
     repairs,
     tenants,
 )
@@ -39,6 +40,7 @@ PARTS: dict[str, Part] = {
         tenants,
         migrations,
         migration_kills,
+        relocations,
         load,
     )
 }

@@ -50,6 +50,7 @@ def connect(
     sweep_seconds: float | None = SWEEP_SECONDS,
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
+    moves_to: Target | None = None,
 ) -> Database:
     """Open a database.
 
@@ -75,10 +76,14 @@ def connect(
     `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
     allow raises AccessDeniedException. It does not apply to the creation and comparison of tables.
     For an endpoint, which has its own policies, it raises InvalidValue.
+
+    `moves_to` is the target that the tables are to be moved to, or were moved to, by `migrate apply
+    DESIGN TARGET DESTINATION`; for another name, the same target. The records of the tables say
+    where the items are, so the program goes on during the move, and after it.
     """
     context = _context(tables, table_name, cursor_secret, observe)
     principal = _principal(policy, target)
-    transport, owned = open_transport(target, durability, sweep_seconds)
+    transport, owned = _transport(target, moves_to, context, principal, durability, sweep_seconds)
     database = Database(transport, context, tables, owned=owned)
     try:
         plans = _provisions(database, create, update=update)
@@ -101,6 +106,7 @@ def connect_async(
     sweep_seconds: float | None = SWEEP_SECONDS,
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
+    moves_to: Target | None = None,
 ) -> Connecting[AsyncDatabase]:
     """Open a database for use in an event loop; see `connect` for the parameters.
 
@@ -111,7 +117,9 @@ def connect_async(
     async def open_database() -> AsyncDatabase:
         context = _context(tables, table_name, cursor_secret, observe)
         principal = _principal(policy, target)
-        transport, owned = open_transport(target, durability, sweep_seconds)
+        transport, owned = _transport(
+            target, moves_to, context, principal, durability, sweep_seconds
+        )
         database = AsyncDatabase(transport, context, tables, owned=owned)
         try:
             plans = _provisions(database, create, update=update)
@@ -172,6 +180,31 @@ def open_transport(
         )
     transport = open_target(target, durability=durability, sweep_seconds=sweep_seconds)
     return transport, not isinstance(target, (Engine, Remote))
+
+
+def _transport(
+    target: Target,
+    moves_to: Target | None,
+    context: Context,
+    principal: Principal | None,
+    durability: Durability,
+    sweep_seconds: float | None,
+) -> tuple[Any, bool]:
+    """Return the transport of a database, and whether the database closes it."""
+    transport, owned = open_transport(target, durability, sweep_seconds)
+    if moves_to is None:
+        return transport, owned
+    if principal is not None:
+        raise InvalidValue("policy= and moves_to= cannot be used together")
+
+    from tablewright.model.databases.following import FollowingTransport
+
+    def open_other() -> tuple[Local | Remote, bool]:
+        if moves_to == target:
+            return transport, False
+        return open_transport(moves_to, durability, sweep_seconds)
+
+    return FollowingTransport(transport, open_other, context.names, owned=owned), True
 
 
 def _provisions(database: AnyDatabase, create: bool | None, *, update: bool) -> list[Provision]:

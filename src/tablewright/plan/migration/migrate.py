@@ -73,6 +73,7 @@ from tablewright.plan.migration.steps import (
 )
 from tablewright.plan.migration.sweep import RateLimit
 from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.relocation.place import refuse_moved
 from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.tables import USABLE, describe_table
 from tablewright.transport.transport import RetriesExhausted
@@ -222,6 +223,7 @@ def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescrip
     revision = yield from read_revision(table, name)
     if revision is None:
         raise not_managed(name)
+    refuse_moved(name, revision.move, MigrationRefused)
     return revision, found
 
 
