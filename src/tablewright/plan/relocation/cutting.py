@@ -138,7 +138,7 @@ def cut_over(work: RelocationWork, pause_seconds: float) -> BetweenSteps[float]:
     raise MigrationRefused(
         f"the stream of the table {work.name(work.source)!r} was not read to its end within "
         f"{pause_seconds:g} seconds, {ATTEMPTS} times; programs use the table as before. Allow a "
-        "longer pause of their writes, or run the command again at a time with fewer writes"
+        "longer pause (--pause), or run the command again at a time with fewer writes"
     )
 
 
