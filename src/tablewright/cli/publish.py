@@ -141,6 +141,9 @@ def iam(
         "or DESIGN@REVISION.",
         metavar="OLD",
     ),
+    moves: bool = flag(
+        "Also allow what is needed while a table is moved: migrate apply DESIGN TARGET DESTINATION."
+    ),
     region: str = option("The region in ARNs; * is any.", default="*"),
     account: str = option("The account in ARNs; * is any.", default="*"),
     partition: str = option("The partition in ARNs: aws, aws-cn or aws-us-gov.", default="aws"),
@@ -164,6 +167,8 @@ def iam(
         found = wanted.of_design(loaded)
         if since is not None:
             found = found.together(_policies_since(since, wanted), since)
+        if moves:
+            found = wanted.while_moved(found, loaded)
         for note in found.notes:
             say(note)
         written: Any = found.by_role
