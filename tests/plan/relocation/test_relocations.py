@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -19,6 +20,7 @@ from tablewright import (
     attr,
     batch_get,
     connect,
+    connect_async,
     create,
     index,
     key,
@@ -210,6 +212,44 @@ def test_complete_ends_the_way_back() -> None:
     assert sold(connect(move.second, Shelf), "001") == 1
     with pytest.raises(DesignMismatch, match="connect there"):
         connect(move.first, Shelf)
+
+
+def test_complete_shows_what_others_have_written_at_the_source() -> None:
+    move = Move()
+    move.apply()
+    late = {"PK": {"S": "BOOK#late"}, "SK": {"S": "BOOK"}}
+    move.first.run(move.first.prepare("PutItem", {"TableName": "shelf", "Item": late}))
+    with pytest.raises(MigrationRefused, match='PK="BOOK#late", SK="BOOK"'):
+        move.relocation.complete()
+    move.relocation.complete()
+    assert move.relocation.status().progress is None
+
+
+async def use_async(move: Move) -> int:
+    async with connect_async(move.first, Shelf, moves_to=move.second) as db:
+        book = await db.run(Book.primary("001").update(Book.sold.increment(1)))
+        found = await db.run(Book.primary("001"))
+        assert found == book
+        return book.sold
+
+
+def test_a_program_in_an_event_loop_follows() -> None:
+    move = Move()
+    counts: list[int] = []
+
+    def act() -> None:
+        counts.append(asyncio.run(use_async(move)))
+
+    move.apply(progress=during("cut-over", act))
+    act()
+    assert counts == [1, 2]
+    assert sold(connect(move.second, Shelf), "001") == 2
+
+
+def test_policy_and_moves_to_exclude_each_other() -> None:
+    move = Move()
+    with pytest.raises(InvalidValue, match="cannot be used together"):
+        connect(move.first, Shelf, moves_to=move.second, policy=[])
 
 
 def test_a_table_gets_another_name() -> None:

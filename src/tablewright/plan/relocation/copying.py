@@ -27,6 +27,7 @@ from tablewright.backoff import Backoff
 from tablewright.encoding.items import item_size, normalise_item
 from tablewright.errors import (
     InvalidCursor,
+    InvalidValue,
     MigrationRefused,
     TransactionCanceledException,
 )
@@ -293,6 +294,27 @@ class RelocationWork:
         yield from self.repeat(list(keys.values()))
         for _ in reader.deliver(found):
             pass
+
+    def late_writes(self) -> BetweenSteps[list[Item]]:
+        """Return the keys that the stream of the source still names; nothing is carried over.
+
+        Items that expired are left out. Without the stream, there are none.
+        """
+        keys: dict[bytes, Item] = {}
+        self._reader = reader = self._new_reader(Checkpoint.parse(self.progress.checkpoint))
+        try:
+            while True:
+                found = yield from self._read_round(reader)
+                if found.is_idle:
+                    return list(keys.values())
+                for converted, _ in found.records:
+                    key = self.table.key(converted.record["dynamodb"]["Keys"])
+                    if not is_own(self.table, key) and "userIdentity" not in converted.record:
+                        keys[item_identity(key)] = key
+                for _ in reader.deliver(found):
+                    pass
+        except (Gap, InvalidValue):
+            return []
 
     def open_shards(self) -> set[str]:
         """Return the shards of the stream that are not read to their end."""

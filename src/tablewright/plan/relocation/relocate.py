@@ -43,7 +43,7 @@ from tablewright.plan.relocation.checking import (
     RelocationPlan,
     is_going_back,
 )
-from tablewright.plan.relocation.copying import Gap, RelocationWork
+from tablewright.plan.relocation.copying import MAX_NAMED, Gap, RelocationWork
 from tablewright.plan.relocation.place import (
     MOVE,
     OF_PLACE,
@@ -65,6 +65,7 @@ from tablewright.plan.relocation.state import (
     StepName,
     all_segments,
 )
+from tablewright.plan.writes.guard import key_text
 from tablewright.transport.tables import wait_until_active
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Value
@@ -345,7 +346,20 @@ class CompleteRelocation(RelocationExecutor):
     ) -> BetweenSteps[RelocationReport]:
         second = yield from self._join(executors[0])
         executors.append(second)
-        yield from disable_streams(_work_of(self, executors, progress))
+        work = _work_of(self, executors, progress)
+        late = yield from work.late_writes()
+        if late:
+            yield from work.save()  # they are shown once
+            shown = [f"  {key_text(key)}" for key in late[:MAX_NAMED]]
+            more = [f"  and {len(late) - len(shown)} more"] if len(late) > len(shown) else []
+            listed = "\n".join([*shown, *more])
+            raise MigrationRefused(
+                f"after the cut-over, programs that do not use moves_to= have written these items "
+                f"at {self.places.texts[0]}, table {self.places.names[0]!r}; they are not at the "
+                f"destination:\n{listed}\nStop these programs, and copy what you need. Run the "
+                "command again to complete the move"
+            )
+        yield from disable_streams(work)
         yield from at(0, executors[0].record({PROGRESS: None}))
         return RelocationReport(executors[0].name)
 
