@@ -18,6 +18,7 @@ from torture import (
     migrations,
     misplaced,
     power,
+    relocation_kills,
     relocations,
     repairs,
     tenants,
@@ -41,6 +42,7 @@ PARTS: dict[str, Part] = {
         migrations,
         migration_kills,
         relocations,
+        relocation_kills,
         load,
     )
 }

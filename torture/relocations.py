@@ -70,7 +70,7 @@ ATTEMPTS = 5
 LATE, LATE_WITH_GATE = 8.0, 60.0
 Command: TypeAlias = Literal["apply", "rollback", "complete"]
 Record: TypeAlias = dict[str, Any]
-_COMMANDS: dict[Command, Any] = {
+COMMANDS: dict[Command, Any] = {
     "apply": ApplyRelocation,
     "rollback": UndoRelocation,
     "complete": CompleteRelocation,
@@ -172,7 +172,7 @@ class Executor(Actor):
         self._fate_at = chance.randint(1, chance.choice((30, 120, 250))) if fate else -1
         self._fate = fate
         options: dict[str, Any] = {"lease_seconds": LEASE_SECONDS, "now": lambda: world.now}
-        super().__init__(world, _COMMANDS[command](world.places, **options).steps())
+        super().__init__(world, COMMANDS[command](world.places, **options).steps())
 
     def send(self, step: At) -> bytes:
         world, chance = self.world, self.world.chance

@@ -79,10 +79,12 @@ class Move:
         return connect(self.first, Shelf, moves_to=self.second)
 
     def apply(self, **options: Any) -> Any:
-        return self.relocation.apply(**{"program_seconds": 0} | options)
+        options.setdefault("program_seconds", 0)
+        return self.relocation.apply(**options)
 
     def rollback(self, **options: Any) -> Any:
-        return self.relocation.rollback(**{"program_seconds": 0} | options)
+        options.setdefault("program_seconds", 0)
+        return self.relocation.rollback(**options)
 
 
 def items(engine: Engine, name: str = "shelf") -> list[Item]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from tablewright.errors import DynamoDBError
 from tablewright.plan.backfill.throttling import Pace, retry_throttled
-from tablewright.plan.plan import AnyRequest, Steps, Wait
+from tablewright.plan.plan import AnyRequest, Steps, Together, Wait
 from tablewright.transport.transport import Response, RetriesExhausted
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def at(side: int, steps: Steps[T]) -> BetweenSteps[T]:
     try:
         step = next(steps)
         while True:
-            assert not hasattr(step, "plans"), "plans that run together have no place"
+            assert not isinstance(step, Together), "plans that run together have no place"
             try:
                 body = yield step if isinstance(step, Wait) else At(side, step)
             except (DynamoDBError, RetriesExhausted) as fault:
