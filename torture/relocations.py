@@ -57,7 +57,7 @@ from tablewright.plan.writes.action import TRANSIENT
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item
 from tablewright.verify.stored_items import compare_stored
-from torture.migrations import READS, Stop, flat, lost
+from torture.migrations import PROGRAM_SECONDS, READS, Stop, flat, lost
 from torture.run import Broken, Part, Round
 
 NAMES = ("things", "things-2")
@@ -171,7 +171,11 @@ class Executor(Actor):
         fate = "" if is_safe else chance.choice(("", "stop", "stop", "stop", "stall", "stall"))
         self._fate_at = chance.randint(1, chance.choice((30, 120, 250))) if fate else -1
         self._fate = fate
-        options: dict[str, Any] = {"lease_seconds": LEASE_SECONDS, "now": lambda: world.now}
+        options: dict[str, Any] = {
+            "lease_seconds": LEASE_SECONDS,
+            "program_seconds": PROGRAM_SECONDS,
+            "now": lambda: world.now,
+        }
         super().__init__(world, COMMANDS[command](world.places, **options).steps())
 
     def send(self, step: At) -> bytes:
