@@ -86,6 +86,8 @@ def test_a_table_is_moved_to_another_file_and_back(moved: Moved) -> None:
     assert moved.items(moved.other) == before
     assert "programs do not use it" in moved.migrate("status", moved.other)
     assert "its items were moved" in moved.migrate("apply", moved.other)
+    status = run("migrate", "status", moved.design, moved.file).stdout
+    assert "its items are in the table 'desk' at" in " ".join(status.split())
     refused = run("migrate", "plan", moved.design, moved.file)
     assert "are in the table 'desk'" in refused.stderr
     assert "6 steps done" in moved.migrate("rollback", moved.other, "--no-wait", "--yes")

@@ -369,6 +369,26 @@ def test_a_destination_with_other_data_is_refused() -> None:
     assert len(items(move.second)) == 1
 
 
+def test_a_restored_copy_of_the_source_does_not_continue_its_move() -> None:
+    move = Move()
+    move.apply()
+    table = move.first.run(move.first.prepare("DescribeTable", {"TableName": "shelf"}))
+    restored = msgspec.json.decode(table)["Table"]
+    keys = ("KeySchema", "AttributeDefinitions")
+    body = {name: restored[name] for name in keys} | {"BillingMode": "PAY_PER_REQUEST"}
+    index_keys = ("IndexName", "KeySchema", "Projection")
+    body["GlobalSecondaryIndexes"] = [
+        {name: each[name] for name in index_keys} for each in restored["GlobalSecondaryIndexes"]
+    ]
+    move.first.run(move.first.prepare("CreateTable", body | {"TableName": "restored"}))
+    answer = move.first.run(move.first.prepare("Scan", {"TableName": "shelf"}))
+    for item in msgspec.json.decode(answer)["Items"]:
+        move.first.run(move.first.prepare("PutItem", {"TableName": "restored", "Item": item}))
+    again = Relocation(move.first, move.second, Shelf, table_name="restored", new_name="shelf")
+    with pytest.raises(MigrationRefused, match="may be a restored copy"):
+        again.rollback(program_seconds=0)
+
+
 def test_an_empty_table_at_the_destination_is_used() -> None:
     move = Move()
     connect(move.second, Shelf).close()

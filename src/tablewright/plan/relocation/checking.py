@@ -135,8 +135,14 @@ class RelocationCommand(Generic[T]):
         theirs = move_in((yield from at(side, read_record(self.table, name))), name)
         known = {each.id for each in (progress, move) if each is not None}
         if theirs is not None and theirs.id in known:
-            return
-        scan = Request("Scan", {"TableName": name, "ConsistentRead": True, "Limit": 2})
+            source = self.places.names[1 - side]
+            if theirs.table == source and (move is None or move.table == name):
+                return
+            raise MigrationRefused(
+                f"the tables {name!r} and {source!r} are not the two places of one move; one of "
+                "them may be a restored copy. Choose another name with --new-name"
+            )
+        scan = Request("Scan", {"TableName": name, "ConsistentRead": True, "Limit": 100})
         items = msgspec.json.decode((yield from at(side, one(scan))))["Items"]
         others = [item for item in items if not is_own(self.table, item)]
         if others or theirs is not None:
