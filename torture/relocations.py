@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -250,7 +251,7 @@ class World:
         self.executors: list[Executor] = []
         self.writes = 0
         #: How often the stream may still be disabled in this run.
-        self.outages = chance.choice((0, 0, 1))
+        self.outages = chance.choice((0, 0, 1, 3))
 
     # -- requests ------------------------------------------------------------------------------
 
@@ -353,9 +354,14 @@ class World:
         if state is None or not 0 < state.done < 6:
             return
         self.outages -= 1
-        self.attack.count("interrupted streams")
         side = int(state.is_back)
         engine, name = self.engines[side], self.names[side]
+        if self.chance.random() < 0.5 and state.done > 1:
+            self.attack.count("rotated shards")
+            with suppress(ValueError):  # the stream may be disabled
+                engine.rotate_shards(name, children=self.chance.randint(1, 3))
+            return
+        self.attack.count("interrupted streams")
         changes: list[dict[str, Any]] = [{"StreamEnabled": False}]
         if self.chance.random() < 0.5:
             changes.append({"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -455,6 +456,40 @@ def test_what_was_written_while_the_stream_was_off_is_found(step: str) -> None:
     db = connect(move.second, Shelf)
     assert sold(db, "001") == 1
     assert db.run(Book.primary("002")) is None
+
+
+def test_a_run_that_is_continued_after_a_day_finds_what_was_written() -> None:
+    move = Move()
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move.apply(progress=during("compare", stop))
+    move.program.run(Book.primary("001").update(Book.sold.increment(1)))
+    move.program.run(Book.primary("002").delete())
+    move.first.rotate_shards("shelf")
+    move.first.trim(datetime.now(UTC).timestamp() + 25 * 60 * 60)
+    move.apply(lease_seconds=0)
+    db = connect(move.second, Shelf)
+    assert sold(db, "001") == 1
+    assert db.run(Book.primary("002")) is None
+    assert len(items(move.second)) == 19
+
+
+@pytest.mark.parametrize("step", ["copy", "await-programs", "cut-over"])
+def test_the_cut_over_waits_for_every_shard_of_the_stream(step: str) -> None:
+    move = Move()
+
+    def split() -> None:
+        move.first.rotate_shards("shelf", children=3)
+        for number in range(20):
+            move.program.run(Book.primary(f"{number:03}").update(Book.sold.increment(1)))
+        move.first.rotate_shards("shelf", children=2)
+
+    assert move.apply(progress=during(step, split)).paused < 10
+    db = connect(move.second, Shelf)
+    assert [sold(db, f"{number:03}") for number in range(20)] == [1] * 20
 
 
 def test_the_same_place_and_a_missing_file_are_refused(tmp_path: Any) -> None:
