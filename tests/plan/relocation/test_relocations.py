@@ -267,6 +267,16 @@ def test_a_table_gets_another_name() -> None:
     assert sold(connect(move.first, Shelf, table_name="books"), "001") == 1
 
 
+def test_a_cursor_from_before_the_cut_over_continues() -> None:
+    move = Move()
+    query = Book.by_author("Ann").page_size(5)
+    first = move.program.run(query)
+    assert first.next_cursor is not None
+    move.apply()
+    second = move.program.run(query.after(first.next_cursor))
+    assert [book.isbn for book in second] == [f"{number:03}" for number in range(5, 10)]
+
+
 def test_programs_that_were_not_told_the_other_place_are_refused() -> None:
     move = Move()
     refused: list[str] = []

@@ -1,10 +1,13 @@
 """Relocation: move a table to another name, file, endpoint, region or account while programs run.
 
     place      what the records of both tables say: where the items are, and who may write
+    state      the steps, and how far a relocation is
     between    steps that send requests to both places
+    checking   what would be done, and whether it can be; nothing is written
+    settings   structure, streams and TTL of the tables
     copying    copy and compare items, and follow the stream of the source
     cutting    the cut-over: gates, the end of the stream, the switch
-    relocate   the commands: plan, apply, status, rollback, complete
+    relocate   the commands: apply, rollback, complete
     program    how a connected program reads and writes meanwhile
 
 The source is the table that programs use, the destination the one that they will use. A rollback is

@@ -10,7 +10,10 @@ A program looks at the record when it connects, then before a request if RECHECK
 passed, and whenever a gate is closed. A read is sent again, to the other place, if the record says
 `away` after it: so it never returns what programs at the other place have changed since.
 
-One request becomes at most one write: a transaction whose gate is closed has written nothing.
+One request becomes at most one write: a transaction whose gate is closed has written nothing. If
+the response to a write without a gate takes so long that the gates may have been closed before the
+request arrived, the write is not acknowledged: its outcome is unknown, as if the response were
+lost.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ from tablewright.plan.relocation.place import (
     move_in,
 )
 from tablewright.plan.writes.action import CONDITION_FAILED, TRANSIENT
+from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item
 
 _READS = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
@@ -63,8 +67,11 @@ _OF_ACTION = (
     *("ExpressionAttributeNames", "ExpressionAttributeValues"),
     "ReturnValuesOnConditionCheckFailure",
 )
+#: How long after a look at the record a request may take effect, in seconds. An executor waits
+#: longer (`PROGRAM_SECONDS`) before it relies on gates.
+SURE_SECONDS = 12.0
 #: The delays while writes wait: about half a minute.
-WAITING = Backoff(attempts=320, first=0.01, longest=0.1)
+WAITING = Backoff(attempts=600, first=0.01, longest=0.1)
 #: The delays while other programs hold an item of a transaction.
 CONFLICTS = Backoff(attempts=12, first=0.01, longest=1.0)
 _decode = msgspec.json.decode
@@ -80,6 +87,8 @@ class _Where(Struct, frozen=True):
     names: tuple[str, ...]
     side: int = 0
     phase: Phase = "open"
+    #: The id of its move; "" if it was never moved.
+    id: str = ""
 
     @property
     def name(self) -> str:
@@ -120,13 +129,20 @@ class FollowedTables:
                 if each.due_at <= self._now():
                     yield from self._look(each)
             found = [each.where for each in tables]
+            sure_until = min(each.due_at for each in tables) - RECHECK_SECONDS + SURE_SECONDS
             if not _must_wait(found, body, is_read=is_read):
                 try:
                     answer = yield from self._send(operation, body, found, named, is_read=is_read)
                 except _GateClosed:
                     pass
                 else:
-                    if not is_read or not (yield from self._have_moved(tables, found)):
+                    is_late = self._now() > sure_until
+                    if is_late and not is_read:
+                        yield from self._require_unmoved(operation, tables, found)
+                    moved = is_read and (
+                        yield from self._have_moved(tables, found, is_late=is_late)
+                    )
+                    if not moved:
                         return self._answer(operation, body, answer, found)
                     continue
             attempt += 1
@@ -155,18 +171,36 @@ class FollowedTables:
             names = found.names
             if move is not None and found.side == 0:
                 names = (names[0], move.table)
-            found = replace(found, names=names, phase=phase)
+            found = replace(found, names=names, phase=phase, id="" if move is None else move.id)
             if phase != "away":
                 break
             found = replace(found, side=1 - found.side)
         table.where = found
         table.due_at = asked_at + RECHECK_SECONDS
 
-    def _have_moved(self, tables: Iterable[_Table], found: Iterable[_Where]) -> BetweenSteps[bool]:
+    def _require_unmoved(
+        self, operation: str, tables: Iterable[_Table], found: Iterable[_Where]
+    ) -> BetweenSteps[None]:
+        """Raise RetriesExhausted if a slow write without a gate may have come after a cut-over."""
+        for each, before in zip(tables, found, strict=True):
+            if before.phase == "open":
+                yield from self._look(each)
+                if each.where.id:
+                    raise RetriesExhausted(
+                        f"{operation}: the response took so long that the table {before.name!r} "
+                        "may have been moved before the request arrived; the write may be lost",
+                        attempts=1,
+                        code="",
+                        maybe_applied=True,
+                    )
+
+    def _have_moved(
+        self, tables: Iterable[_Table], found: Iterable[_Where], *, is_late: bool
+    ) -> BetweenSteps[bool]:
         """Return whether a table that was being moved is elsewhere now."""
         moved = False
         for each, before in zip(tables, found, strict=True):
-            if before.phase != "open":
+            if before.phase != "open" or is_late:
                 yield from self._look(each)
                 moved = moved or each.where.side != before.side or each.where.phase == "away"
         return moved

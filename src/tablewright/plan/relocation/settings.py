@@ -73,7 +73,8 @@ def disable_streams(work: RelocationWork) -> BetweenSteps[None]:
         found = yield from at(side, describe_table(work.name(side)))
         if found is not None and found.stream == _TYPES:
             for step in update_steps(replace(found, stream=None), found):
-                yield from at(side, one(Request(step.operation, step.request)))
+                with suppress(ValidationException):  # it was disabled meanwhile
+                    yield from at(side, one(Request(step.operation, step.request)))
 
 
 def finish_settings(work: RelocationWork) -> BetweenSteps[None]:
