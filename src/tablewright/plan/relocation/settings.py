@@ -19,7 +19,7 @@ from tablewright.transport.tables import describe_table, wait_until_settled
 #: How often an executor looks whether a stream is enabled, and how many times.
 _STREAM_SECONDS, _STREAM_POLLS = 0.5, 240
 #: The view type of a stream that is enabled for a relocation: the cheapest to read.
-_TYPES = "KEYS_ONLY"
+STREAM_OF_MOVES = "KEYS_ONLY"
 
 
 def require_same_structure(wanted: TableDescription, found: TableDescription) -> None:
@@ -46,7 +46,7 @@ def enable_stream(work: RelocationWork) -> BetweenSteps[None]:
     found = yield from at(side, wait_until_settled(name))
     if found.stream is None:
         yield from work.save(enabled=(*work.progress.enabled, side))
-        for step in update_steps(replace(found, stream=_TYPES), found):
+        for step in update_steps(replace(found, stream=STREAM_OF_MOVES), found):
             with suppress(ValidationException):  # it was enabled meanwhile: it is awaited below
                 yield from at(side, one(Request(step.operation, step.request)))
         yield from at(side, wait_until_settled(name))
@@ -71,7 +71,7 @@ def disable_streams(work: RelocationWork) -> BetweenSteps[None]:
     """Disable the streams that were enabled for the relocation only."""
     for side in set(work.progress.enabled):
         found = yield from at(side, describe_table(work.name(side)))
-        if found is not None and found.stream == _TYPES:
+        if found is not None and found.stream == STREAM_OF_MOVES:
             for step in update_steps(replace(found, stream=None), found):
                 with suppress(ValidationException):  # it was disabled meanwhile
                     yield from at(side, one(Request(step.operation, step.request)))
