@@ -51,7 +51,7 @@ class RelocationOptions(TypedDict, total=False):
     """The options of the commands that write.
 
     `units_per_second` limits the write units: a number, or a share of the write capacity of the
-    destination, such as "25%". If another executor is at work, a command waits `lease_seconds` to
+    first table, such as "25%". If another executor is at work, a command waits `lease_seconds` to
     see whether it makes progress, and raises MigrationBusy if it does. `program_seconds` (by
     default 15) is how long connected programs have to notice; 0 is for tables that no program is
     connected to. Writes of programs wait at most about `pause_seconds` (by default 1) while they
