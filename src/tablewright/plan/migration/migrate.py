@@ -58,8 +58,8 @@ from tablewright.plan.migration.revision import (
     acquire,
     begin_revision,
     fingerprint,
-    not_managed,
     read_revision,
+    require_here,
 )
 from tablewright.plan.migration.rewriting import Leftovers, Rewriter
 from tablewright.plan.migration.steps import (
@@ -73,7 +73,6 @@ from tablewright.plan.migration.steps import (
 )
 from tablewright.plan.migration.sweep import RateLimit
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.relocation.place import refuse_moved
 from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.tables import USABLE, describe_table
 from tablewright.transport.transport import RetriesExhausted
@@ -221,10 +220,7 @@ def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescrip
     found = yield from find_table(name)
     found = yield from with_ttl(found)
     revision = yield from read_revision(table, name)
-    if revision is None:
-        raise not_managed(name)
-    refuse_moved(name, revision.move, MigrationRefused)
-    return revision, found
+    return require_here(revision, name), found
 
 
 def find_table(name: str) -> Steps[TableDescription]:

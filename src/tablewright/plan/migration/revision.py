@@ -48,7 +48,7 @@ from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.plan import Request, Steps, Wait
-from tablewright.plan.relocation.place import PlaceRecord, move_in
+from tablewright.plan.relocation.place import PlaceRecord, move_in, refuse_moved
 from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item, Value
@@ -425,6 +425,14 @@ def has_ended(lease: Lease) -> bool:
     except ProcessLookupError:
         return True
     return False
+
+
+def require_here(revision: Revision | None, name: str) -> Revision:
+    """Return a revision; raise MigrationRefused if there is none, or the items are elsewhere."""
+    if revision is None:
+        raise not_managed(name)
+    refuse_moved(name, revision.move, MigrationRefused)
+    return revision
 
 
 def not_managed(name: str) -> MigrationRefused:
