@@ -21,6 +21,8 @@ from torture import (
     migrations,
     misplaced,
     power,
+    relocation_kills,
+    relocations,
     repairs,
     tenants,
 )
@@ -45,6 +47,8 @@ PARTS: dict[str, Part] = {
         cascades,
         migrations,
         migration_kills,
+        relocations,
+        relocation_kills,
         load,
     )
 }

@@ -7,6 +7,9 @@
     migrations.rollback("shop.db", OldShop)
     migrations.complete("shop.db", Shop)
 
+    move = migrations.Relocation("shop.db", "dynamodb://eu-west-1", Shop)
+    move.apply()                            # to another place, while programs run
+
 `tablewright migrate` has the same commands. This module defines nothing. It must not be imported by
 the modules that it lists.
 """
@@ -25,9 +28,13 @@ from tablewright.model.databases.migrating import (
     status,
     write_units,
 )
+from tablewright.model.databases.relocating import Relocation, RelocationOptions
 from tablewright.plan.migration.executing import MigrationProgress
 from tablewright.plan.migration.migrate import MigrationPlan, MigrationReport
 from tablewright.plan.migration.steps import MigrationStep
+from tablewright.plan.relocation.checking import RelocationPlan, RelocationStatus
+from tablewright.plan.relocation.relocate import RelocationReport
+from tablewright.plan.relocation.state import RelocationProgress
 
 __all__ = [
     "DesignChange",
@@ -37,6 +44,12 @@ __all__ = [
     "MigrationReport",
     "MigrationStatus",
     "MigrationStep",
+    "Relocation",
+    "RelocationOptions",
+    "RelocationPlan",
+    "RelocationProgress",
+    "RelocationReport",
+    "RelocationStatus",
     "apply",
     "baseline",
     "complete",

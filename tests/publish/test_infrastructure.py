@@ -263,3 +263,30 @@ def test_the_command_names_a_folder_that_is_missing(tmp_path: Path) -> None:
     done = commands.run("publish", "cdk", "shop", "-o", tmp_path / "missing" / "app.py")
     assert done.returncode == 2
     assert "No such file or directory" in done.stderr
+
+
+def test_tables_that_are_moved_have_a_stream_and_are_protected() -> None:
+    (table,) = commands_json("publish", "cloudformation", "commerce", "--moves").values()
+    assert table["Properties"]["StreamSpecification"]
+    assert table["Properties"]["DeletionProtectionEnabled"] is True
+    assert table["DeletionPolicy"] == "Retain"
+
+
+@pytest.mark.parametrize("kind", ["cloudformation", "terraform", "cdk"])
+def test_the_second_table_of_a_move_has_another_name(kind: str) -> None:
+    done = commands.run("publish", kind, "commerce", "--moves", "--new-name", "commerce-2")
+    assert done.returncode == 0
+    assert "commerce-2" in done.stdout
+    assert "commerce_single_table" not in done.stdout
+
+
+def test_another_name_needs_a_move() -> None:
+    assert "add --moves" in commands.mistake(
+        "publish", "terraform", "commerce", "--new-name", "commerce-2"
+    )
+
+
+def commands_json(*words: str) -> dict[str, Any]:
+    """Return the resources of a template that a command prints."""
+    found: dict[str, Any] = json.loads(commands.run(*words).stdout)["Resources"]
+    return found

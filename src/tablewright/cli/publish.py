@@ -31,11 +31,31 @@ from tablewright.errors import InvalidValue, MigrationRefused, TableReplacement,
 
 if TYPE_CHECKING:
     from tablewright.publish.iam import PolicySet
+    from tablewright.table_description import TableDescription
     from tablewright.verify import Design
 
 publish = add_group(
     "publish", "Write the document of a design, or its tables and policies for other tools."
 )
+
+
+MOVES = flag(
+    "Add what `migrate apply DESIGN TARGET DESTINATION` needs of both tables: a stream, and "
+    "deletion protection."
+)
+NEW_NAME = option("With --moves: the name that the table gets at the destination.")
+
+
+def _tables(design: Design, *, moves: bool, new_name: str | None) -> list[TableDescription] | None:
+    """Return the tables as a move needs them; None for those of the design."""
+    from tablewright.publish.infrastructure import tables_to_move
+
+    if not moves:
+        if new_name is not None:
+            fail("--new-name is for --moves; add --moves")
+        return None
+    with failing_on(InvalidValue):
+        return tables_to_move(design, new_name)
 
 
 @add_command(to=publish)
@@ -68,6 +88,8 @@ def cloudformation(
         "of a design, or a template.",
         metavar="OLD",
     ),
+    moves: bool = MOVES,
+    new_name: str | None = NEW_NAME,
 ) -> None:
     """Write a CloudFormation template, as JSON.
 
@@ -77,7 +99,8 @@ def cloudformation(
     from tablewright.publish.infrastructure import cloudformation
 
     loaded = load_design(design)
-    template = cloudformation(loaded, global_table=global_table)
+    tables = _tables(loaded, moves=moves, new_name=new_name)
+    template = cloudformation(loaded, global_table=global_table, tables=tables)
     if since is None:
         _write_json(template, output)
     elif global_table:
@@ -90,14 +113,20 @@ def cloudformation(
 
 
 @add_command(to=publish)
-def cdk(design: DesignName, output: Output = None) -> None:
+def cdk(
+    design: DesignName,
+    output: Output = None,
+    moves: bool = MOVES,
+    new_name: str | None = NEW_NAME,
+) -> None:
     """Write an application of the AWS Cloud Development Kit, in Python.
 
     Each table is a TableV2. `cdk synth --app "python3 FILE"` runs it.
     """
     from tablewright.publish.infrastructure import cdk
 
-    write_output(cdk(load_design(design)), output)
+    loaded = load_design(design)
+    write_output(cdk(loaded, _tables(loaded, moves=moves, new_name=new_name)), output)
 
 
 @add_command(to=publish)
@@ -107,11 +136,15 @@ def terraform(
     import_existing: bool = flag(
         "Add a block that imports each table, if it exists already.", "--import"
     ),
+    moves: bool = MOVES,
+    new_name: str | None = NEW_NAME,
 ) -> None:
     """Write a Terraform file, for version 6 of the AWS provider."""
     from tablewright.publish.infrastructure import terraform
 
-    write_output(terraform(load_design(design), import_existing=import_existing), output)
+    loaded = load_design(design)
+    tables = _tables(loaded, moves=moves, new_name=new_name)
+    write_output(terraform(loaded, import_existing=import_existing, tables=tables), output)
 
 
 @add_command(to=publish)
@@ -158,6 +191,9 @@ def iam(
         "or DESIGN@REVISION.",
         metavar="OLD",
     ),
+    moves: bool = flag(
+        "Also allow what is needed while a table is moved: migrate apply DESIGN TARGET DESTINATION."
+    ),
     region: str = option("The region in ARNs; * is any.", default="*"),
     account: str = option("The account in ARNs; * is any.", default="*"),
     partition: str = option("The partition in ARNs: aws, aws-cn or aws-us-gov.", default="aws"),
@@ -181,6 +217,8 @@ def iam(
         found = wanted.of_design(loaded)
         if since is not None:
             found = found.together(_policies_since(since, wanted), since)
+        if moves:
+            found = wanted.while_moved(found, loaded)
         for note in found.notes:
             say(note)
         written: Any = found.by_role

@@ -30,7 +30,7 @@ from tablewright.design_description import DesignDescription, read_lock, write_l
 from tablewright.errors import InvalidValue, TablewrightError
 
 if TYPE_CHECKING:
-    from tablewright.publish.iam import PolicySet
+    from tablewright.publish.iam import AwsAccount, PolicySet
     from tablewright.verify import Design
 
 
@@ -54,12 +54,23 @@ class WantedPolicies(Struct, frozen=True):
 
     def of_design(self, design: Design) -> PolicySet:
         """Return the policies; raise InvalidValue for what cannot be in a policy."""
-        from tablewright.publish.iam import AwsAccount, role_policies, tenant_policies
+        from tablewright.publish.iam import role_policies, tenant_policies
 
-        account = AwsAccount(self.region, self.account, self.partition)
         if self.of_tenants:
-            return tenant_policies(design, account, self.variable)
-        return role_policies(design, account)
+            return tenant_policies(design, self._in, self.variable)
+        return role_policies(design, self._in)
+
+    def while_moved(self, found: PolicySet, design: Design) -> PolicySet:
+        """Return policies that also allow what is needed while the tables are moved."""
+        from tablewright.publish.iam import while_moved
+
+        return while_moved(found, (each.__table__ for each in design.tables), self._in)
+
+    @property
+    def _in(self) -> AwsAccount:
+        from tablewright.publish.iam import AwsAccount
+
+        return AwsAccount(self.region, self.account, self.partition)
 
 
 def policies_at(revision: str, design: str, wanted: WantedPolicies) -> PolicySet:

@@ -12,6 +12,7 @@ from tablewright.evolve import AssessedPlan, AssessedStep
 from tablewright.plan.migration.awaiting import awaited
 from tablewright.plan.migration.migrate import MigrationPlan
 from tablewright.plan.migration.revision import MigrationState, Revision, has_ended
+from tablewright.plan.relocation.place import Phase
 from tablewright.presentation.values import plural, size_text
 from tablewright.publish.changes_text import REFUSED, cost_text
 
@@ -143,6 +144,15 @@ def progress(state: MigrationState) -> str:
     return f"{state.done} of {plural(len(state.steps), 'step')} done; next: {following}{items}"
 
 
+#: Where the items of a table are that is moved, or was.
+_PLACES: dict[Phase, str] = {
+    "open": "its items are here; the other place of a move is {}",
+    "guarded": "it is being moved to, or back to, {}",
+    "closed": "it is being moved to, or back to, {}",
+    "away": "its items are in {}",
+}
+
+
 def revision_fields(revision: Revision, changes: Sequence[DesignChange]) -> list[tuple[str, str]]:
     """Return what a table records; `changes` lead from its version to the declared one."""
     found = [("prepared for", "another version" if changes else "this design")]
@@ -155,4 +165,9 @@ def revision_fields(revision: Revision, changes: Sequence[DesignChange]) -> list
         found.append(("executor", f"{revision.lease.owner} {running}"))
     if revision.previous is not None and state is None:
         found.append(("not completed", NOT_COMPLETED))
+    move = revision.move
+    if move is not None:
+        found.append(
+            ("place", _PLACES[move.phase].format(f"the table {move.table!r} at {move.place}"))
+        )
     return found

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from tablewright.cli.commands import add_command, add_group, print_document
+from tablewright.cli.evolution import relocation
 from tablewright.cli.evolution.diff import print_changes
+from tablewright.cli.evolution.migration_documents import plan_document, status_document
+from tablewright.cli.evolution.relocation import NEW_NAME, PAUSE, Destination
 from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
 from tablewright.cli.items.writes import confirm
 from tablewright.cli.report import clean_interrupts, describe_failure, exit_on_error, fail, say
@@ -77,20 +80,28 @@ NO_WAIT = flag(
 def plan(
     design: DesignName,
     target: Target,
+    destination: Destination = None,
     table: str | None = TABLE,
+    new_name: str | None = NEW_NAME,
     json: bool = flag("Print the changes and steps as JSON."),
 ) -> None:
     """Show the changes and the steps that prepare a table and its items for this design.
+
+    With DESTINATION: what moves the table to another place while programs run, and its price.
 
     Compares the design with the version that the table records, lists the steps that `migrate
     apply` takes, and says when programs of the old and the new version can run. Nothing is
     written. Exit code 1: there is something to do.
     """
+    if destination or new_name:
+        move = relocation.opened(design, target, destination, table, new_name)
+        relocation.plan(move, json=json)
+        return
     from tablewright import migrations
 
     found = _read(migrations.plan, design, target, table)
     if json:
-        print_document([_plan_document(each) for each in found])
+        print_document([plan_document(each) for each in found])
     else:
         for each in found:
             _print_plan(make_console(), each)
@@ -102,13 +113,16 @@ def plan(
 def apply_changes(
     design: DesignName,
     target: Target,
+    destination: Destination = None,
     table: str | None = TABLE,
+    new_name: str | None = NEW_NAME,
     rate: str | None = RATE,
+    pause: float | None = PAUSE,
     by_template: bool = BY_TEMPLATE,
     no_wait: bool = NO_WAIT,
     yes: Yes = False,
 ) -> None:
-    """Prepare a table and its items for this design.
+    """Prepare a table and its items for this design; with DESTINATION, move it to another place.
 
     Shows the steps and asks before it begins. To continue an interrupted run, run the same command
     again. What the old version reads stays until `migrate complete`; `migrate rollback` goes back.
@@ -117,6 +131,10 @@ def apply_changes(
     With --template, deploy the template before or meanwhile: the command waits until its indexes
     are ACTIVE.
     """
+    if destination or new_name:
+        move = relocation.opened(design, target, destination, table, new_name)
+        relocation.apply(move, rate, pause, by_template=by_template, no_wait=no_wait, yes=yes)
+        return
     from tablewright import migrations
 
     for chosen in _tables(design, table):
@@ -136,19 +154,26 @@ def apply_changes(
 def rollback(
     design: DesignName,
     target: Target,
+    destination: Destination = None,
     table: str | None = TABLE,
+    new_name: str | None = NEW_NAME,
     rate: str | None = RATE,
+    pause: float | None = PAUSE,
     by_template: bool = BY_TEMPLATE,
     no_wait: bool = NO_WAIT,
     yes: Yes = False,
 ) -> None:
-    """Go back to the version before the last migration.
+    """Go back to the version before the last migration, or from DESTINATION to TARGET.
 
     DESIGN is that version, for example shop.py@v1. The command ends programs of the new
     version, prepares all items for the old one again, and removes what the new one has added.
     Unless both versions can run together, programs of the old version can connect after the last
     step. A rollback is possible until `migrate complete`.
     """
+    if destination or new_name:
+        move = relocation.opened(design, target, destination, table, new_name)
+        relocation.rollback(move, rate, pause, by_template=by_template, no_wait=no_wait, yes=yes)
+        return
     from tablewright import migrations
     from tablewright.publish import migration_text
 
@@ -172,7 +197,9 @@ def rollback(
 def complete(
     design: DesignName,
     target: Target,
+    destination: Destination = None,
     table: str | None = TABLE,
+    new_name: str | None = NEW_NAME,
     delete_removed: Path | None = option(
         "Delete the items of entities that the design no longer has, after a dump of the table to "
         "this folder.",
@@ -185,8 +212,14 @@ def complete(
 ) -> None:
     """End the old version; remove attributes, sentinels and indexes that only it needs.
 
+    With DESTINATION: end a move; it can then not be undone.
+
     Programs of the old version that still run raise DesignMismatch. This cannot be undone.
     """
+    if destination or new_name:
+        move = relocation.opened(design, target, destination, table, new_name)
+        relocation.complete(move, delete_removed, yes=yes)
+        return
     from tablewright import migrations
     from tablewright.publish import migration_text
 
@@ -216,15 +249,21 @@ def complete(
 def status(
     design: DesignName,
     target: Target,
+    destination: Destination = None,
     table: str | None = TABLE,
+    new_name: str | None = NEW_NAME,
     json: bool = flag("Print the status as JSON."),
 ) -> None:
-    """Show which version a table is prepared for, and how far a migration is."""
+    """Show which version a table is prepared for, and how far a migration, or a move, is."""
+    if destination or new_name:
+        move = relocation.opened(design, target, destination, table, new_name)
+        relocation.status(move, json=json)
+        return
     from tablewright import migrations
 
     found = _read(migrations.status, design, target, table)
     if json:
-        print_document([_status_document(each) for each in found])
+        print_document([status_document(each) for each in found])
         return
     for each in found:
         _print_status(make_console(), each)
@@ -445,42 +484,3 @@ def _print_status(console: Console, status: MigrationStatus) -> None:
     differences = "\n".join(map(str, status.changes))
     shown = [("differences", differences)] if status.changes else []
     print_fields(console, [first, *shown, *rest], "  ")
-
-
-def _plan_document(plan: MigrationPlan) -> dict[str, Any]:
-    from tablewright.evolve import assess_plan
-    from tablewright.publish import changes_text
-
-    found = assess_plan(plan)
-    return {
-        "table": plan.table,
-        "items": plan.items,
-        "done": plan.done,
-        "changes": [changes_text.change_members(each) for each in found.changes],
-        "steps": [
-            {
-                "name": each.step.name,
-                "part": each.step.part,
-                "does": each.step.does,
-                "undo": each.step.undo,
-                "cost": each.cost,
-            }
-            for each in found.steps
-        ],
-    }
-
-
-def _status_document(status: MigrationStatus) -> dict[str, Any]:
-    revision = status.revision
-    state = None if revision is None else revision.state
-    return {
-        "table": status.table,
-        "is_recorded": revision is not None,
-        "changes": [str(each) for each in status.changes],
-        "command": None if state is None else state.command,
-        "steps": [] if state is None else [str(each) for each in state.steps],
-        "done": 0 if state is None else state.done,
-        "items": 0 if state is None or state.position is None else state.position.items,
-        "executor": None if revision is None or revision.lease is None else revision.lease.owner,
-        "is_completed": revision is None or revision.previous is None,
-    }

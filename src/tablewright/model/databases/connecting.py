@@ -60,6 +60,7 @@ def connect(
     policy: Documents | Principal | None = None,
     timeout: float | None = None,
     max_attempts: int | None = None,
+    moves_to: Target | None = None,
 ) -> Database:
     """Open a database.
 
@@ -91,12 +92,16 @@ def connect(
     limit, and a request over the network has 4 attempts, of 35 s at most. A call that has no time
     left raises EndpointUnavailable. Both can be given to `run`, too. They apply to `connect`
     itself, unless it creates or changes tables.
+
+    `moves_to` is the target that the tables are to be moved to, or were moved to, by `migrate apply
+    DESIGN TARGET DESTINATION`; for another name, the same target. The records of the tables say
+    where the items are, so the program goes on during the move, and after it.
     """
     from tablewright.model.databases.database import Database
 
     context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
     principal = _principal(policy, target)
-    transport, owned = open_transport(target, durability, sweep_seconds)
+    transport, owned = _transport(target, moves_to, context, principal, durability, sweep_seconds)
     database = Database(transport, _unlimited(context, create, update), tables, owned=owned)
     try:
         plans = _provisions(database, create, update=update)
@@ -121,6 +126,7 @@ def connect_async(
     policy: Documents | Principal | None = None,
     timeout: float | None = None,
     max_attempts: int | None = None,
+    moves_to: Target | None = None,
 ) -> Connecting[AsyncDatabase]:
     """Open a database for use in an event loop; see `connect` for the parameters.
 
@@ -133,7 +139,9 @@ def connect_async(
 
         context = _context(tables, table_name, cursor_secret, observe, timeout, max_attempts)
         principal = _principal(policy, target)
-        transport, owned = open_transport(target, durability, sweep_seconds)
+        transport, owned = _transport(
+            target, moves_to, context, principal, durability, sweep_seconds
+        )
         opening = _unlimited(context, create, update)
         database = AsyncDatabase(transport, opening, tables, owned=owned)
         try:
@@ -190,6 +198,31 @@ def open_transport(
     """Return the transport to a target, and whether the database closes it."""
     transport = open_target(target, durability=durability, sweep_seconds=sweep_seconds)
     return transport, isinstance(target, (str, Path))
+
+
+def _transport(
+    target: Target,
+    moves_to: Target | None,
+    context: Context,
+    principal: Principal | None,
+    durability: Durability,
+    sweep_seconds: float | None,
+) -> tuple[Any, bool]:
+    """Return the transport of a database, and whether the database closes it."""
+    transport, owned = open_transport(target, durability, sweep_seconds)
+    if moves_to is None:
+        return transport, owned
+    if principal is not None:
+        raise InvalidValue("policy= and moves_to= cannot be used together")
+
+    from tablewright.model.databases.following import FollowingTransport
+
+    def open_other() -> tuple[Local | Remote, bool]:
+        if moves_to == target:
+            return transport, False
+        return open_transport(moves_to, durability, sweep_seconds)
+
+    return FollowingTransport(transport, open_other, context.names, owned=owned), True
 
 
 def _provisions(database: AnyDatabase, create: bool | None, *, update: bool) -> list[Provision]:

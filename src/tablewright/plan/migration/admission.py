@@ -47,6 +47,7 @@ from tablewright.plan.migration.rewriting import Rewriter
 from tablewright.plan.migration.spellings import find_spellings
 from tablewright.plan.migration.transition import Transition, send_in_transition
 from tablewright.plan.plan import AnyRequest, Context, Plan, Steps
+from tablewright.plan.relocation.place import refuse_moved
 from tablewright.plan.writes.effect import unique_names
 
 #: How often a connected program reads the record again, in seconds.
@@ -172,6 +173,7 @@ def completing_ends_programs(name: str, old: TableDesign, new: TableDesign) -> b
 
 def admit(table: TableMap, name: str, revision: Revision) -> Admission:
     """Return how a program may use a table; raise DesignMismatch if it may not."""
+    refuse_moved(name, revision.move, DesignMismatch)
     declared = declared_version(table, revision)
     changes = item_changes(revision.design, declared, name)
     target, previous, state = revision.target, revision.previous, revision.state

@@ -33,6 +33,7 @@ from tablewright.plan.migration.awaiting import (
     awaited,
     is_reached,
 )
+from tablewright.plan.migration.leftovers import Leftovers
 from tablewright.plan.migration.new_keys import NewKeys
 from tablewright.plan.migration.orphans import delete_orphans
 from tablewright.plan.migration.problems import ProblemItems
@@ -44,7 +45,7 @@ from tablewright.plan.migration.revision import (
     SweepPosition,
     lost_lease,
 )
-from tablewright.plan.migration.rewriting import ItemRewrite, Leftovers, Rewriter, kind_by_key
+from tablewright.plan.migration.rewriting import ItemRewrite, Rewriter, kind_by_key
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.migration.sweep import Compute, RateLimit, read_page, write_changes
 from tablewright.plan.plan import Context, Request, Steps, Wait

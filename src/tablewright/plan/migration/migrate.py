@@ -49,6 +49,7 @@ from tablewright.plan.migration.executing import (
     under_way,
 )
 from tablewright.plan.migration.key_changes import refuse_unreadable_keys
+from tablewright.plan.migration.leftovers import Leftovers
 from tablewright.plan.migration.moves import refuse_moves
 from tablewright.plan.migration.renames import refuse_renames, renames_in
 from tablewright.plan.migration.revision import (
@@ -58,10 +59,10 @@ from tablewright.plan.migration.revision import (
     acquire,
     begin_revision,
     fingerprint,
-    not_managed,
     read_revision,
+    require_here,
 )
-from tablewright.plan.migration.rewriting import Leftovers, Rewriter
+from tablewright.plan.migration.rewriting import Rewriter
 from tablewright.plan.migration.steps import (
     MigrationStep,
     apply_steps,
@@ -222,9 +223,7 @@ def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescrip
     refuse_other_keys(table, found)
     found = yield from with_ttl(found)
     revision = yield from read_revision(table, name)
-    if revision is None:
-        raise not_managed(name)
-    return revision, found
+    return require_here(revision, name), found
 
 
 def find_table(name: str) -> Steps[TableDescription]:

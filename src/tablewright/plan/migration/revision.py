@@ -7,6 +7,7 @@
     $lease      the executor at work, and a number that it increases while it works
     $fence      a number that increases with each executor; every write of a migration requires it
     $ended      fingerprints of the versions that completed migrations have ended
+    $move       where the items are, if the table is moved (`plan/relocation/place.py`)
 
 These are attributes of the index record (`plan/backfill/index_record.py`), so they are copied,
 dumped and restored with the items that they describe. A table without `$design` is not managed:
@@ -47,6 +48,7 @@ from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
 from tablewright.plan.migration.steps import MigrationStep
 from tablewright.plan.plan import Request, Steps, Wait
+from tablewright.plan.relocation.place import PlaceRecord, move_in, refuse_moved
 from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.transport.transport import RetriesExhausted
 from tablewright.values import Item, Value
@@ -132,6 +134,8 @@ class Revision(Struct, frozen=True):
     lease: Lease | None = None
     fence: int = 0
     ended: tuple[str, ...] = ()
+    #: Where the items are, if the table is being moved, or was.
+    move: PlaceRecord | None = None
 
 
 def fingerprint(design: TableDesign) -> str:
@@ -186,6 +190,7 @@ def revision_of(record: Mapping[str, Value], name: str) -> Revision | None:
             msgspec.json.decode(record[_LEASE]["S"], type=Lease) if _LEASE in record else None,
             int(record.get(_FENCE, {"N": "0"})["N"]),
             tuple(record[_ENDED]["SS"]) if _ENDED in record else (),
+            move_in(record, name),
         )
     except (msgspec.MsgspecError, KeyError, ValueError) as error:
         raise MigrationRefused(
@@ -220,6 +225,15 @@ class Executor(Struct):
     def save(self, state: MigrationState) -> Steps[None]:
         """Record how far the migration is, and that this executor is alive."""
         yield from self._beat({_STEPS: _text(state)})
+
+    def record(self, values: Mapping[str, Value | None]) -> Steps[None]:
+        """Write attributes of the record, and that this executor is alive."""
+        yield from self._beat(values)
+
+    def raise_fence(self, fence: int) -> Steps[None]:
+        """Take a higher fence, so that it exceeds that of another table (`join`)."""
+        yield from self._write({_FENCE: {"N": str(fence)}})
+        self.fence = fence
 
     def keep_alive(self, steps: Steps[T]) -> Steps[T]:
         """Run steps of a table; record before each request that this executor is alive.
@@ -376,6 +390,28 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         return Executor(table, name, found.fence + 1, lease)
 
 
+def fence_of(record: Mapping[str, Value]) -> int:
+    return int(record.get(_FENCE, {"N": "0"})["N"])
+
+
+def join(first: Executor, name: str, present: int) -> Steps[Executor]:
+    """Become the executor of another table as well, whose fence is below that of the first one.
+
+    `present` is that fence. If another executor has raised it since, MigrationBusy is raised.
+    """
+    joined = Executor(first.table, name, first.fence, Lease(first.lease.owner))
+    expressions = WriteExpressions()
+    expressions.require_unchanged({_FENCE: {"N": str(present)} if present else None})
+    expressions.update.set_or_remove(_LEASE, _text(joined.lease))
+    expressions.update.set_or_remove(_FENCE, {"N": str(joined.fence)})
+    body = {"TableName": name, "Key": record_key(first.table)}
+    try:
+        yield Request("UpdateItem", expressions.add_to(body))
+    except ConditionalCheckFailedException:
+        raise lost_lease(name) from None
+    return joined
+
+
 def has_ended(lease: Lease) -> bool:
     """Return whether the executor was a process of this machine that has ended.
 
@@ -389,6 +425,14 @@ def has_ended(lease: Lease) -> bool:
     except ProcessLookupError:
         return True
     return False
+
+
+def require_here(revision: Revision | None, name: str) -> Revision:
+    """Return a revision; raise MigrationRefused if there is none, or the items are elsewhere."""
+    if revision is None:
+        raise not_managed(name)
+    refuse_moved(name, revision.move, MigrationRefused)
+    return revision
 
 
 def not_managed(name: str) -> MigrationRefused:

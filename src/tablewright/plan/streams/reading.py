@@ -157,6 +157,15 @@ class StreamReader:
         for shard in found.finished:
             self._set(shard, FINISHED)
 
+    def open_shards(self) -> set[str]:
+        """Return the shards that are known and not read to their end."""
+        return {
+            shard
+            for table in self._tables
+            for shard in table.shards
+            if self.checkpoint.position(table.name, table.arn).shards.get(shard) != FINISHED
+        }
+
     def _set(self, place: tuple[str, str, str], number: str) -> None:
         table, arn, shard = place
         self.checkpoint.position(table, arn).shards[shard] = number

@@ -3,10 +3,12 @@
 policies    what patterns need; a policy for each role of programs, and one that creates tables
 tenants     a policy that limits each tenant to its own partitions
 versions    the policies of two versions of a design as one, for the time of a migration
+moves       what is needed in addition while a table is moved to another place
 """
 
 from __future__ import annotations
 
+from tablewright.publish.iam.moves import while_moved
 from tablewright.publish.iam.policies import (
     MAX_POLICY_SIZE,
     AwsAccount,
@@ -39,4 +41,5 @@ __all__ = [
     "tenant_policy",
     "tenant_tag",
     "union",
+    "while_moved",
 ]

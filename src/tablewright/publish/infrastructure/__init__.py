@@ -1,5 +1,6 @@
 """Infrastructure: the tables of a design for the tools that deploy them.
 
+    tables_to_move          the tables with what a move to another place needs
     create_table_requests   CreateTable requests, as boto3 takes them
     cloudformation          a CloudFormation template
     terraform               a Terraform file
@@ -18,6 +19,7 @@ from tablewright.publish.infrastructure.cloudformation import (
     cloudformation,
     create_table_requests,
     declared_tables,
+    tables_to_move,
 )
 from tablewright.publish.infrastructure.runbook import (
     item_lines,
@@ -38,5 +40,6 @@ __all__ = [
     "programs_text",
     "runbook",
     "stages",
+    "tables_to_move",
     "terraform",
 ]

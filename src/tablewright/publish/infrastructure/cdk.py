@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import indent
 
 from tablewright.publish.infrastructure.cloudformation import declared_tables, logical_id
@@ -44,13 +44,17 @@ if __name__ == "__main__":
 '''
 
 
-def cdk(design: Design) -> str:
-    """Return the source of an application: `cdk synth --app "python3 FILE"` runs it."""
+def cdk(design: Design, tables: Sequence[TableDescription] | None = None) -> str:
+    """Return the source of an application: `cdk synth --app "python3 FILE"` runs it.
+
+    `tables` replace those of the design.
+    """
+    declared = declared_tables(design) if tables is None else tables
     return _APP.format(
         design=design.name,
         stack=f"{logical_id(design.name)}Tables",
         name=_text("-".join(re.findall(r"[A-Za-z0-9]+", design.name))),
-        tables="".join(indent(_table(each), " " * 8) for each in declared_tables(design)),
+        tables="".join(indent(_table(each), " " * 8) for each in declared),
     )
 
 

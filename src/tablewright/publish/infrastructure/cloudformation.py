@@ -9,11 +9,14 @@ is always written, because CloudFormation's default is provisioned throughput.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
+from tablewright.errors import InvalidValue
 from tablewright.model.databases.provision import definition
+from tablewright.plan.relocation.settings import STREAM_OF_MOVES
 from tablewright.table_description import TableDescription
 from tablewright.verify.design import Design
 
@@ -22,6 +25,28 @@ def declared_tables(design: Design) -> list[TableDescription]:
     """Return the tables of a design, in the order of their declaration."""
     tables = [table.__table__ for table in design.tables]
     return [definition(table, table.name) for table in tables]
+
+
+def tables_to_move(design: Design, new_name: str | None = None) -> list[TableDescription]:
+    """Return the tables of a design as a move to another place needs them.
+
+    The executor follows a stream, and neither of the two tables must be deleted with its stack. The
+    only table gets the new name; raise InvalidValue if there are several.
+    """
+    found = declared_tables(design)
+    if new_name is not None and len(found) > 1:
+        raise InvalidValue(
+            f"{design.name} has {len(found)} tables, and they cannot have the same new name"
+        )
+    return [
+        replace(
+            each,
+            name=new_name or each.name,
+            stream=each.stream or STREAM_OF_MOVES,
+            is_protected=True,
+        )
+        for each in found
+    ]
 
 
 def create_table_requests(design: Design) -> list[dict[str, Any]]:
@@ -39,8 +64,13 @@ def logical_id(name: str) -> str:
     return "".join(word[0].upper() + word[1:] for word in words)
 
 
-def cloudformation(design: Design, *, global_table: bool = False) -> dict[str, Any]:
-    """Return a CloudFormation template.
+def cloudformation(
+    design: Design,
+    *,
+    global_table: bool = False,
+    tables: Sequence[TableDescription] | None = None,
+) -> dict[str, Any]:
+    """Return a CloudFormation template; `tables` replace those of the design.
 
     With `global_table`, tables are of the type AWS::DynamoDB::GlobalTable, with one replica in the
     region of the stack. A table cannot be changed into a global table later.
@@ -48,7 +78,7 @@ def cloudformation(design: Design, *, global_table: bool = False) -> dict[str, A
     render = _global_table if global_table else _table
     resources: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
-    for table in declared_tables(design):
+    for table in declared_tables(design) if tables is None else tables:
         name = logical_id(table.name)
         resources[name] = {
             "Type": f"AWS::DynamoDB::{'GlobalTable' if global_table else 'Table'}",

@@ -7,7 +7,7 @@ The text is formatted as `terraform fmt` does. Only key attributes are declared:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import indent
 
 from tablewright.publish.infrastructure.cloudformation import declared_tables
@@ -27,10 +27,18 @@ terraform {
 """
 
 
-def terraform(design: Design, *, import_existing: bool = False) -> str:
-    """Return a Terraform file; `import_existing` adds a block that imports each existing table."""
+def terraform(
+    design: Design,
+    *,
+    import_existing: bool = False,
+    tables: Sequence[TableDescription] | None = None,
+) -> str:
+    """Return a Terraform file; `tables` replace those of the design.
+
+    `import_existing` adds a block that imports each existing table.
+    """
     parts = [_HEADER]
-    for table in declared_tables(design):
+    for table in declared_tables(design) if tables is None else tables:
         label = _label(table.name)
         if import_existing:
             address = f"aws_dynamodb_table.{label}"
