@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -85,3 +86,10 @@ class CallLimits(Struct, frozen=True):
 
 
 UNLIMITED = CallLimits()
+
+
+def limited(transport: Any, send: Any, limits: CallLimits | None) -> Any:
+    """Return a function of a transport that sends within these limits, if it takes any."""
+    if limits in (None, UNLIMITED) or not getattr(transport, "takes_limits", False):
+        return send
+    return partial(send, limits=limits)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any, Generic, Self, TypeVar
 
 import msgspec
@@ -36,7 +35,7 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.writes.several import transact
 from tablewright.plan.writes.write import Write
 from tablewright.transport import AsyncTransport, Transport
-from tablewright.transport.call_limits import UNLIMITED, CallLimits
+from tablewright.transport.call_limits import UNLIMITED, CallLimits, limited
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -65,13 +64,6 @@ def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperatio
     if error.pattern:
         return error
     return UnsupportedOperation(error.operation, error.endpoint, plan._name)
-
-
-def _sender(transport: Any, send: Any, context: Context) -> Any:
-    """Return the function that sends the requests of a call, within its limits."""
-    if context.limits is None or not getattr(transport, "takes_limits", False):
-        return send
-    return partial(send, limits=context.limits)
 
 
 class AnyDatabase:
@@ -199,7 +191,7 @@ class Database(AnyDatabase, Streams):
         if not isinstance(plan, Plan):
             raise _not_a_plan(plan, _RUN_TAKES)
         context = self._call_context(timeout, max_attempts)
-        send = _sender(self._transport, self._transport.send, context)
+        send = limited(self._transport, self._transport.send, context.limits)
         try:
             return run(plan, context, send)
         except UnsupportedOperation as error:
@@ -276,7 +268,7 @@ class AsyncDatabase(AnyDatabase, AsyncStreams):
         if not isinstance(plan, Plan):
             raise _not_a_plan(plan, _RUN_TAKES)
         context = self._call_context(timeout, max_attempts)
-        send = _sender(self._transport, self._transport.send_async, context)
+        send = limited(self._transport, self._transport.send_async, context.limits)
         try:
             return await run_async(plan, context, send)
         except UnsupportedOperation as error:

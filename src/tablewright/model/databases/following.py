@@ -15,6 +15,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Wait
 from tablewright.plan.relocation.between import run_between
 from tablewright.plan.relocation.program import FollowedTables
+from tablewright.transport.call_limits import UNLIMITED, CallLimits, limited
 from tablewright.transport.remote import Remote
 from tablewright.transport.targets import Local
 from tablewright.transport.transport import Response, RetriesExhausted
@@ -22,6 +23,9 @@ from tablewright.transport.transport import Response, RetriesExhausted
 
 class FollowingTransport:
     """A blocking and an async transport to two targets; the second is opened when it is needed."""
+
+    #: Whether `send` takes the limits of a call.
+    takes_limits = True
 
     def __init__(
         self,
@@ -47,9 +51,16 @@ class FollowingTransport:
                 self._other = self._open_other()
             return self._other[0]
 
-    def send(self, operation: str, request: dict[str, Any]) -> Response:
+    def send(
+        self, operation: str, request: dict[str, Any], limits: CallLimits = UNLIMITED
+    ) -> Response:
         steps = self._tables.steps(operation, request)
-        return Response(run_between(steps, lambda side: self._at(side).send))
+
+        def send_at(side: int) -> Any:
+            target = self._at(side)
+            return limited(target, target.send, limits)
+
+        return Response(run_between(steps, send_at))
 
     def close(self) -> None:
         for target in self._owned_targets():
@@ -59,7 +70,9 @@ class FollowingTransport:
         found = [(self._target, self._owned), *([self._other] if self._other else [])]
         return [target for target, is_owned in found if is_owned]
 
-    async def send_async(self, operation: str, request: dict[str, Any]) -> Response:
+    async def send_async(
+        self, operation: str, request: dict[str, Any], limits: CallLimits = UNLIMITED
+    ) -> Response:
         import asyncio  # slow to import, and imported already in an event loop
 
         steps = self._tables.steps(operation, request)
@@ -72,7 +85,8 @@ class FollowingTransport:
                         await asyncio.sleep(step.seconds)
                     else:
                         sent, target = step.request, self._at(step.side)
-                        body = (await target.send_async(sent.operation, sent.body)).body
+                        send = limited(target, target.send_async, limits)
+                        body = (await send(sent.operation, sent.body)).body
                 except (DynamoDBError, RetriesExhausted) as fault:
                     step = steps.throw(fault)
                 else:
