@@ -81,7 +81,7 @@ def test_every_python_block_of_a_guide_is_found() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("document", "passed"), [("tutorial", 1), ("testing", 12)])
+@pytest.mark.parametrize(("document", "passed"), [("tutorial", 1), ("testing", 13)])
 def test_the_tests_of_a_guide_pass(document: str, passed: int, tmp_path: Path) -> None:
     """The whole guide is a module that pytest can collect."""
     test = tmp_path / f"test_{document}.py"

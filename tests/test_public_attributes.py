@@ -8,9 +8,9 @@ import tablewright
 from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
-READS = {"after", "consistent", "desc", "limit", "page_size", "skip_unreadable"}
+READS = {"after", "before", "consistent", "desc", "limit", "page_size", "skip_unreadable"}
 LOOKUP = {"or_raise"}
-QUERY = READS | {"asc", "count", "filter", "first", "select"}
+QUERY = READS | {"asc", "count", "filter", "first", "include", "select"}
 RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte", "union"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),
@@ -24,6 +24,7 @@ OFFERED: dict[str, set[str]] = {
     "First": LOOKUP | {"then"},
     "Get": LOOKUP | {"consistent", "delete", "then", "update", "upsert"},
     "GetByUnique": LOOKUP | {"then"},
+    "Included": {"after", "before", "page_size"},
     "Load": READS | LOOKUP,
     "LoadFound": READS | LOOKUP,
     "OptionalRead": LOOKUP,
@@ -31,6 +32,7 @@ OFFERED: dict[str, set[str]] = {
     "Put": {"audit", "condition", "returning", "stamps"},
     "Query": QUERY,
     "Range": RANGE,
+    "Reconcile": set(),
     "RequiredRead": set(),
     "ReturningOld": set(),
     "Scan": QUERY | {"segments"},

@@ -17,6 +17,7 @@ from typing import Any, Union, get_args, get_origin
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.links import LinkMap
 from tablewright.mapping.paths import fields_of, without_none
 from tablewright.plan.writes.followers import followers
 
@@ -69,8 +70,13 @@ class Relation(Struct, frozen=True):
     source: str
     target: str
     many: bool
-    #: The stored attribute of the target that names the source, or the one that embeds the target.
+    #: The stored attribute of the target that names the source, the one that embeds the target, or
+    #: the name of the declared reference or cascade.
     label: str
+    #: The attribute of the target that identifies the source, in Python; "" if there is none.
+    attribute: str = ""
+    #: Whether the target is in the item collection of the source.
+    is_below: bool = False
 
 
 #: The columns of the relations as a table, for those who cannot see the diagram.
@@ -227,16 +233,25 @@ def _embeddings(boxes: list[_Box]) -> Iterator[Relation]:
 
 
 def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]:
-    declared = [
-        Relation(_name(link.target.name), _name(entity.name), True, link.name.partition(".")[2])
-        for entity in entities
-        for link in entity.links
-    ]
+    declared = [_declared(link) for entity in entities for link in entity.links]
     pairs = {(each.source, each.target) for each in declared}
     yield from declared
     for each in _guessed(entities, boxes):
         if (each.source, each.target) not in pairs:
             yield each
+
+
+def _declared(link: LinkMap) -> Relation:
+    """Return the relation of a declared reference or cascade."""
+    source, target = link.target, link.entity
+    return Relation(
+        _name(source.name),
+        _name(target.name),
+        True,
+        link.name.partition(".")[2],
+        link.sources.get(source.primary.parameters[-1].attribute, ""),
+        any(each.entity is target for each in followers(source)),
+    )
 
 
 def _guessed(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]:
@@ -249,7 +264,7 @@ def _guessed(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]
             if child in children and is_direct:
                 key = parent.attributes.get(parent.primary.parameters[-1].attribute)
                 label = "key" if key is None else key.stored
-                yield Relation(_name(parent.name), _name(child.name), True, label)
+                yield Relation(_name(parent.name), _name(child.name), True, label, is_below=True)
     for entity, box in zip(entities, boxes, strict=True):
         parents = [_name(other.name) for other, found in children.items() if entity in found]
         yield from _references(box, [other for other in boxes if other.name not in parents])
@@ -259,7 +274,7 @@ def _references(box: _Box, entities: list[_Box]) -> Iterator[Relation]:
     for field in box.fields:
         target = _referenced(field.name, box, entities)
         if target is not None:
-            yield Relation(target.name, box.name, True, field.stored)
+            yield Relation(target.name, box.name, True, field.stored, field.name)
 
 
 def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:

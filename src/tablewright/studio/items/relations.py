@@ -62,8 +62,8 @@ def relations_of(description: TableDescription, entity: EntityMap, values: Value
     events = {history.event.name for history in entity.histories}
     found = [
         related
-        for source, target, label in _relations(entity.table)
-        if (related := _related(description, entity, values, source, target, label)) is not None
+        for source, target, each in _relations(entity.table)
+        if (related := _related(description, entity, values, source, target, each)) is not None
         and related.entity.name not in events
     ]
     return sorted(found, key=lambda each: each.direction)
@@ -75,10 +75,10 @@ def _related(
     values: Values,
     source: EntityMap,
     target: EntityMap,
-    label: str,
+    relation: Relation,
 ) -> Related | None:
     """Return a relation of the diagram, seen from an entity; None if it has no part in it."""
-    if label == _COLLECTION:
+    if relation.is_below:
         follows = next(each.follows for each in followers(source) if each.entity is target)
         if entity is source:
             known = {child: values[parent] for child, parent in follows.items()}
@@ -87,7 +87,7 @@ def _related(
             known = {parent: values[child] for child, parent in follows.items()}
             return Related("belongs to", source, "", lookup(description, source, known))
         return None
-    own_id = source.primary.parameters[-1].attribute
+    own_id, label = source.primary.parameters[-1].attribute, relation.attribute
     if entity is target:
         if values[label] is None:
             return None
@@ -108,25 +108,16 @@ def _shared(entity: EntityMap, values: Values) -> Values:
     return {name: values[name] for name in names if name in values and name.endswith("_id")}
 
 
-_COLLECTION = "has"
-
-
 @cache
-def _relations(table: TableMap) -> list[tuple[EntityMap, EntityMap, str]]:
+def _relations(table: TableMap) -> list[tuple[EntityMap, EntityMap, Relation]]:
     """Return the relations of the diagram between entities, not those with embedded models."""
     by_name = {entity.name: entity for entity in table.entities}
     diagram = erd(table.entities)
     nodes = {node.name: by_name[node.entity] for node in diagram.nodes if node.entity in by_name}
-
-    def is_between_entities(each: Relation) -> bool:
-        if each.source not in nodes or each.target not in nodes:
-            return False
-        return each.label == _COLLECTION or each.label in nodes[each.target].attributes
-
     return [
-        (nodes[each.source], nodes[each.target], each.label)
+        (nodes[each.source], nodes[each.target], each)
         for each in diagram.relations
-        if is_between_entities(each)
+        if each.source in nodes and each.target in nodes and (each.is_below or each.attribute)
     ]
 
 
