@@ -194,7 +194,8 @@ class Engine(StepRunner):
         except ValidationException as fault:
             raise reword(fault, self._profile.get(operation, OLD), request) from None
         if operation in self._old_operations:
-            step.run = partial(reword_when_run, step.run)  # `wrap` would be another call
+            run: Callable[[Any], Any] = step.run
+            step.run = partial(reword_when_run, run)  # `wrap` would be another call
         if self._catalog.counts_keys:
             step = self._key_counts.count(step, operation, admitted)
         if policy is None:

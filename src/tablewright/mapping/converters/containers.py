@@ -143,7 +143,7 @@ class _StructureField(NamedTuple):
 _REQUIRED, _ABSENT, _FROM_FACTORY = object(), object(), object()
 
 
-def root_model(kind: type[BaseModel], where: str, build: Build) -> Converter:
+def root_model(kind: Any, where: str, build: Build) -> Converter:
     root = build(kind.model_fields["root"].annotation, where)
     return through(root, kind, operator.attrgetter("root"), kind)
 
