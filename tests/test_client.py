@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from datetime import date
+from typing import Any
 
 import httpx2
 import pytest
@@ -223,3 +224,22 @@ def test_a_function_that_is_no_pattern_is_refused() -> None:
 def test_a_cursor_of_another_query_is_invalid() -> None:
     with pytest.raises(InvalidCursor):
         Answers(problem(422, "invalid_cursor")).client().call(shelf.loans_of, "L1", "ann")
+
+
+def test_a_wrong_address_is_no_missing_item(client: ApiClient) -> None:
+    wrong = ApiClient("http://testserver/v2", http=client._http)
+    calls: list[Callable[[], Any]] = [
+        lambda: wrong.call(shelf.book, "L1", "a"),
+        lambda: wrong.call(shelf.remove_book, "L1", "a"),
+        lambda: list(wrong.iterate(shelf.loans, "L1", "a")),
+    ]
+    for call in calls:
+        with pytest.raises(ApiError, match="404 no_such_route: The API has no operation"):
+            call()
+
+
+def test_a_client_refuses_what_is_no_address_and_no_names() -> None:
+    with pytest.raises(InvalidValue, match="is not the URL of an API, such as https://127"):
+        ApiClient("127.0.0.1:8000")
+    with pytest.raises(InvalidValue, match=r"must be a collection of names: \('library',\)"):
+        ApiClient("http://127.0.0.1:8000", given="library")

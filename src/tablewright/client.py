@@ -35,7 +35,12 @@ from msgspec import Struct
 
 from tablewright import errors
 from tablewright.backoff import Backoff
-from tablewright.errors import EndpointUnavailable, TablewrightError, WriteRejected
+from tablewright.errors import (
+    EndpointUnavailable,
+    InvalidValue,
+    TablewrightError,
+    WriteRejected,
+)
 from tablewright.mapping.pydantic_bridge import OUTPUT
 from tablewright.model.http_operation import HttpOperation, operation_of
 from tablewright.model.pattern import traced_pattern
@@ -114,6 +119,10 @@ class _AnyClient(Generic[C]):
         attempts: int = 3,
         http: C,
     ) -> None:
+        if isinstance(given, str):
+            raise InvalidValue(f"given={given!r} must be a collection of names: ({given!r},)")
+        if "://" not in url:
+            raise InvalidValue(f"{url!r} is not the URL of an API, such as https://{url}")
         self._url = url.rstrip("/")
         self._headers = dict(headers or {})
         self._given = frozenset(given)

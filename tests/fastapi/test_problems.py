@@ -151,7 +151,7 @@ def test_a_request_that_is_not_valid_is_422_with_its_fields(client: TestClient) 
 
 
 def test_an_unknown_path_and_a_wrong_method_are_problems_too(client: TestClient) -> None:
-    assert problem_of(client.get("/nothing"))["code"] == "not_found"
+    assert problem_of(client.get("/nothing"))["code"] == "no_such_route"
     wrong = client.put("/issues")
     assert problem_of(wrong)["code"] == "method_not_allowed"
     assert wrong.headers["Allow"]

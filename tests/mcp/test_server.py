@@ -13,13 +13,28 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import ElicitResult, TextContent
 
-from tablewright import Engine, batch_write, connect, put
+from tablewright import (
+    Attr,
+    Engine,
+    Entity,
+    Input,
+    Table,
+    access_pattern,
+    attr,
+    batch_write,
+    connect,
+    create,
+    key,
+    put,
+)
 from tablewright.database import Database
 from tablewright.designs.catalog import load
 from tablewright.designs.commerce import OrderLineItem
+from tablewright.ids import ULID
 from tablewright.mcp import RequestLog, make_server
 from tablewright.mcp.answers import MAX_BYTES, MAX_ITEMS
-from tablewright.verify import seed
+from tablewright.plans import Create
+from tablewright.verify import Design, seed
 
 ORDER = {"customer_id": "C1", "order_id": "O100"}
 
@@ -27,7 +42,10 @@ ORDER = {"customer_id": "C1", "order_id": "O100"}
 class Agent:
     """An agent that is connected to a server, and the person who uses it."""
 
-    def __init__(self, database: Database, events: RequestLog) -> None:
+    def __init__(
+        self, database: Database, events: RequestLog, design: Design | None = None
+    ) -> None:
+        self._design = design or load("commerce")
         self._database = database
         self._events = events
         #: What the person answers; None declines.
@@ -46,7 +64,7 @@ class Agent:
     ) -> Any:
         """Return the result of a tool; an error is returned as its text."""
         server = make_server(
-            load("commerce"), "commerce", self._database, self._events, target="test", writes=writes
+            self._design, "commerce", self._database, self._events, target="test", writes=writes
         )
 
         async def call() -> Any:
@@ -63,7 +81,7 @@ class Agent:
 
     def tools(self, *, writes: bool = False) -> dict[str, Any]:
         server = make_server(
-            load("commerce"), "commerce", self._database, self._events, target="test", writes=writes
+            self._design, "commerce", self._database, self._events, target="test", writes=writes
         )
 
         async def tools() -> dict[str, Any]:
@@ -183,7 +201,7 @@ def test_a_person_confirms_a_write(agent: Agent) -> None:
     assert agent.call("propose_write", call, writes=True)["data"]["status"] == "PAID"
     assert agent.call("run_pattern", read)["data"]["status"] == "PAID"
     assert len(agent.asked) == 3
-    assert agent.asked[0].startswith("update_order_status writes to test:\n\n")
+    assert agent.asked[0].startswith("update_order_status writes to test, with\n\n{")
     assert 'PK="CUST#C1" AND SK="ORDER#O100"' in agent.asked[0]
 
 
@@ -257,3 +275,55 @@ def test_an_agent_that_edits_a_design_sees_its_errors(tmp_path: Path) -> None:
     assert bad.is_error
     assert "name 'ordr_id' is not defined" in bad.content[0].text
     assert 'shop.py", line' in bad.content[0].text
+
+
+def test_a_question_shows_the_arguments_and_what_is_shown_is_written(agent: Agent) -> None:
+    order = ORDER | {"order_id": "O900", "status": "CREATED", "total": "1.50"}
+    order["created_at"] = "2026-01-15T10:15:30Z"
+    agent.reply = {"apply": True}
+    call = {"pattern": "put_order", "arguments": {"order": order}}
+    done = agent.call("propose_write", call, writes=True)
+    assert isinstance(done, dict), done
+    written = done["data"]
+    (question,) = agent.asked
+    assert '"order_id": "O900"' in question
+    assert written["order_id"] == "O900"
+
+
+class Marks(Table, name="marks"):
+    pass
+
+
+class Mark(Entity, table=Marks):
+    mark_id: Attr[ULID] = attr(default_factory=ULID.new)
+    url: Attr[str] = attr()
+    primary = key("MARK" / mark_id, "MARK")
+
+
+class NewMark(Input[Mark], exclude=("mark_id",)):
+    pass
+
+
+@access_pattern
+def add_mark(new: NewMark) -> Create[Mark]:
+    """Keep an address."""
+    return create(new.entity())
+
+
+def test_a_person_confirms_the_id_that_is_written() -> None:
+    events = RequestLog()
+    design = Design("marks", "Marks.", (Marks,), None, None)
+    agent = Agent(connect(":memory:", Marks, observe=events.append), events, design)
+    agent.reply = {"apply": True}
+    call = {"pattern": "add_mark", "arguments": {"new": {"url": "https://a"}}}
+    done = agent.call("propose_write", call, writes=True)
+    assert isinstance(done, dict), done
+    written = done["data"]
+    (question,) = agent.asked
+    assert f'PK="MARK#{written["mark_id"]}"' in question
+
+
+@pytest.mark.parametrize("value", [5, True, ["C1"], {"a": 1}])
+def test_a_text_is_given_as_a_text(agent: Agent, value: Any) -> None:
+    call = {"pattern": "customer_profile", "arguments": {"customer_id": value}}
+    assert "customer_id must be a text" in agent.call("run_pattern", call)

@@ -164,11 +164,12 @@ def reconcile(
         "The name of the table, if it differs from the design or is one of several."
     ),
 ) -> None:
-    """Correct counters that are not what they count.
+    """Recompute counters and sums, and correct those that differ.
 
     For items that were stored before a counter was declared, and for writes of programs that do not
     use Tablewright. Reads all items, counts, and writes the counters that differ, each with a
-    condition: programs may write meanwhile. It can be run again at any time.
+    condition: programs may write meanwhile, but not those of a version without the counter. It can
+    be run again at any time.
     """
     import secrets
 

@@ -65,7 +65,12 @@ def api(
     loaded = load_design(design)
     chosen = choose(loaded, design, expose or (), is_all=all_patterns)
     where: str | Engine = target or MEMORY
+    if target is not None and "://" not in target and not Path(target).exists():
+        say(f"{target}: a new file")
     with exit_on_error():
+        if target is not None and "://" in target and openapi is None:
+            with open_database(design, loaded, target, None):
+                pass  # a mistake is reported before anything is served
         if openapi is None and target is None:
             where = Engine(MEMORY)
             if loaded.sample is not None:
@@ -86,7 +91,7 @@ def api(
     try:
         listening = configuration.bind_socket()
         listening.listen()  # those that connect before uvicorn accepts them wait
-    except (OSError, SystemExit):
+    except (OSError, OverflowError, SystemExit):
         fail(f"cannot listen on {HOST}:{port}; choose another port with --port")
     url = f"http://{HOST}:{listening.getsockname()[1]}"
     say(f"{len(chosen)} patterns of {title}; {url}/docs shows them; Ctrl-C stops")

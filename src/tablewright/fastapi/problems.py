@@ -1,6 +1,7 @@
 """Problems: exceptions as problem details (RFC 9457), in `application/problem+json`.
 
     404  not_found              the item does not exist, or is not the tenant's
+    404  no_such_route          no operation has this path
     409  already_exists         an item with this key exists
     409  unique_violation       another entity has this value
     409  condition_failed       a condition of the write is false
@@ -193,6 +194,8 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         return Response(status_code=status, headers=headers)
     detail: Any = error.detail
     members = dict(detail) if isinstance(detail, Mapping) else {"detail": str(detail)}
+    if status == 404 and "endpoint" not in request.scope:
+        members = {"code": "no_such_route", "detail": "The API has no operation at this path."}
     return problem_response(status, headers, **members)
 
 

@@ -21,6 +21,7 @@ import pydantic
 
 from tablewright.database import Database
 from tablewright.errors import InvalidValue
+from tablewright.mapping.paths import without_none
 from tablewright.model.pattern import plan_of
 from tablewright.plan.reads.include import PAGED
 from tablewright.plan.request_events import RequestEvent
@@ -88,6 +89,10 @@ class Answer(pydantic.BaseModel):
 
 def make_plan(pattern: AccessPattern, arguments: Mapping[str, Any]) -> Plan[Any]:
     """Return the plan of a pattern for arguments in JSON; raise InvalidValue if they do not fit."""
+    for name, value in arguments.items():
+        is_text = without_none(pattern.types.get(name)) is str
+        if is_text and not isinstance(value, str | None):
+            raise InvalidValue(f"{pattern.name}: {name} must be a text, not {value!r}")
     texts = {
         name: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for name, value in arguments.items()

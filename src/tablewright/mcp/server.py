@@ -40,7 +40,7 @@ from tablewright.mcp.answers import (
 )
 from tablewright.model.pattern import explain, signature_of
 from tablewright.plan.explanation import members
-from tablewright.plans import AccessPattern
+from tablewright.plans import AccessPattern, Plan
 from tablewright.publish.document import document, key_document
 from tablewright.verify import Design
 
@@ -50,6 +50,9 @@ READS = ToolAnnotations(
 WRITES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
 )
+
+#: How many proposed writes are kept until a person has answered.
+MAX_PROPOSALS = 100
 
 INSTRUCTIONS = (
     "Data of a single-table design on DynamoDB. Look for a pattern with list_patterns, then run it "
@@ -106,9 +109,8 @@ def make_server(
 
     lock = asyncio.Lock()  # the events are those of one call at a time
 
-    async def run(pattern: AccessPattern, arguments: Mapping[str, Any], **page: Any) -> Answer:
+    async def run(pattern: AccessPattern, plan: Plan[Any], **page: Any) -> Answer:
         try:
-            plan = make_plan(pattern, arguments)
             async with lock:
                 return await asyncio.to_thread(answer, database, events, pattern, plan, **page)
         except TablewrightError as error:
@@ -145,7 +147,7 @@ def make_server(
         found = find(pattern)
         if found.shape.is_write:
             raise ToolError(f"{pattern} writes; {_ABOUT_WRITES[writes]}")
-        return await run(found, arguments, limit=limit, cursor=cursor)
+        return await run(found, planned(found, arguments), limit=limit, cursor=cursor)
 
     for name, (command, about) in _COMMANDS.items():
         server.add_tool(_command(word, command), name=name, description=about, annotations=READS)
@@ -174,6 +176,14 @@ def make_server(
         return key_document(design)
 
     return server
+
+
+def planned(pattern: AccessPattern, arguments: Mapping[str, Any]) -> Plan[Any]:
+    """Return the plan of a pattern; raise ToolError if the arguments do not fit."""
+    try:
+        return make_plan(pattern, arguments)
+    except TablewrightError as error:
+        raise ToolError(f"{type(error).__name__}: {error}") from None
 
 
 _ABOUT_WRITES = {
@@ -218,18 +228,24 @@ async def _output(*words: str) -> Any:
 def _add_writes(
     server: MCPServer,
     find: Callable[[str], AccessPattern],
-    run: Callable[[AccessPattern, Mapping[str, Any]], Awaitable[Answer]],
+    run: Callable[[AccessPattern, Plan[Any]], Awaitable[Answer]],
     target: str,
 ) -> None:
+    # What a person has seen is sent: a plan that is made again has other defaults, such as an id.
+    proposed: dict[bytes, Plan[Any]] = {}
+
     def ask(pattern: str, arguments: dict[str, Any]) -> Elicit[Confirmation]:
         found = find(pattern)
         if not found.shape.is_write:
             raise ToolError(f"{pattern} only reads; call run_pattern")
-        try:
-            shape = explain(make_plan(found, arguments))
-        except TablewrightError as error:
-            raise ToolError(f"{type(error).__name__}: {error}") from None
-        return Elicit(f"{found.name} writes to {target}:\n\n{shape}", Confirmation)
+        key = _proposal(found, arguments)
+        if key not in proposed:
+            proposed[key] = planned(found, arguments)
+            if len(proposed) > MAX_PROPOSALS:
+                del proposed[next(iter(proposed))]
+        given = msgspec.json.format(msgspec.json.encode(arguments)).decode()
+        shape = explain(proposed[key])
+        return Elicit(f"{found.name} writes to {target}, with\n\n{given}\n\n{shape}", Confirmation)
 
     async def propose_write(
         pattern: str, arguments: dict[str, Any], confirmation: Confirmation
@@ -237,9 +253,18 @@ def _add_writes(
         """Propose a pattern that writes; the person sees its requests, and confirms or declines."""
         if not confirmation.apply:
             raise ToolError("the person declined; nothing was written")
-        return await run(find(pattern), arguments)
+        found = find(pattern)
+        plan = proposed.pop(_proposal(found, arguments), None)
+        if plan is None:
+            raise ToolError("this proposal was applied already, or is too old; propose it again")
+        return await run(found, plan)
 
     # An annotation as text cannot name the function `ask`, which is local.
     asked = {"confirmation": Annotated[Confirmation, Resolve(ask)]}
     propose_write.__annotations__ |= asked
     server.add_tool(propose_write, annotations=WRITES)
+
+
+def _proposal(pattern: AccessPattern, arguments: Mapping[str, Any]) -> bytes:
+    """Return what identifies a proposed write while the person decides."""
+    return msgspec.json.encode([pattern.label, arguments], order="deterministic")

@@ -26,7 +26,7 @@ def lock(
     output: Path = option("The lock file.", "-o", "--output", default=LOCK_FILE),
     check: bool = flag("Write nothing. Exit code 1: the file is missing or out of date."),
 ) -> None:
-    """Write everything in a design that decides what is stored to tablewright.lock.
+    """Write a lock file: a description of what a design stores.
 
     Commit the file: a change of what is stored is then a change in a pull request, and `tablewright
     diff` compares versions without importing old code. The same design always gives the same file;

@@ -155,9 +155,10 @@ def update(
 ) -> None:
     """Change attributes of the item with a key, after showing it and asking.
 
-    A value is a PartiQL literal, such as 5, '5' or [1, 2]; anything else is a string. Index keys,
-    unique values and counters of a design stay as they are: run one of its patterns to change them.
-    Exit code 1: there is no such item.
+    A value is a PartiQL literal, such as 5, '5' or [1, 2]; anything else is a string. This is a
+    plain UpdateItem: it changes no index keys, unique values, versions and counters of a design,
+    and checks no rules. If the item belongs to a design, run one of its patterns instead. Exit code
+    1: there is no such item.
     """
     with open_session(target) as session:
         changes = read_changes(sets or (), increments or (), removes or ())
