@@ -79,7 +79,8 @@ class ApiKeys(Callers):
         """Return the claims of the key of a request."""
         claims = None if key is None else self._claims.get(_digest(key))
         if claims is None:
-            raise HTTPException(401, headers={"WWW-Authenticate": "ApiKey"})
+            detail = "It needs the header X-API-Key, with a valid key."
+            raise HTTPException(401, detail, headers={"WWW-Authenticate": "ApiKey"})
         return claims
 
 

@@ -76,7 +76,8 @@ class Tokens(Callers):
     ) -> Claims:
         """Return the claims of the token of a request; FastAPI runs this in a thread."""
         if credentials is None:
-            raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
+            detail = "It needs the header Authorization: Bearer, with a token."
+            raise HTTPException(401, detail, headers={"WWW-Authenticate": "Bearer"})
         token = credentials.credentials
         try:
             key: Any = self._key
