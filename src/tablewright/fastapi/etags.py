@@ -154,7 +154,9 @@ class WritePrecondition(ResponseTag):
             raise HTTPException(400, "If-Match has several entity tags; send one of them.")
         found = _TAG.fullmatch(tags[0]) if tags else None
         if found is None:
-            detail = 'No version has this entity tag; send that of a response, with its quotes: "1".'
+            detail = (
+                'No version has this entity tag; send that of a response, with its quotes: "1".'
+            )
             raise HTTPException(412, detail)
         expected: Ref[Any, int] = Ref(f"{entity.name}.{version.name}", version)
         condition = expected == int(found[1])

@@ -76,8 +76,8 @@ class Tokens(Callers):
     ) -> Claims:
         """Return the claims of the token of a request; FastAPI runs this in a thread."""
         if credentials is None:
-            detail = "It needs the header Authorization: Bearer, with a token."
-            raise HTTPException(401, detail, headers={"WWW-Authenticate": "Bearer"})
+            needed = "It needs the header Authorization: Bearer, with a token."
+            raise HTTPException(401, needed, headers={"WWW-Authenticate": "Bearer"})
         token = credentials.credentials
         try:
             key: Any = self._key

@@ -96,7 +96,8 @@ def key_line(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
         class_ = "l" if len(pieces) > 1 else None
         if piece.label:
             class_ = f"v {value_class(entity, piece.attribute)}".strip()
-        shown.append(element("span", middle(piece.text, KEY_PART), class_=class_))
+        text = piece.text if len(piece.text) <= KEY_PART else middle(piece.text, KEY_PART)
+        shown.append(element("span", text, class_=class_))
     return element("span.key", shown)
 
 

@@ -66,8 +66,8 @@ def framed(page: WebPage, workspace: Workspace) -> bytes:
         element("a.skip", "Skip to content", href="#main"),
         element("header.top", _brand(), _views(page, workspace), _find(), _target(workspace)),
         connection(workspace),
-        *_ends(workspace),
-        _waiting(workspace),
+        _ends(workspace.start_command),
+        _waiting(workspace.named.name),
         element("main", page.content, id="main", tabindex="-1"),
         element("footer.foot", _names(workspace), _keys(workspace)),
     ]
@@ -190,27 +190,28 @@ def connection(workspace: Workspace) -> Markup:
     )
 
 
-def _ends(workspace: Workspace) -> list[Markup]:
+@cache
+def _ends(command: str) -> Markup:
     """Return the hidden bars for a studio that has ended, which `studio.js` shows."""
-    command = element("code", workspace.start_command)
     stopped = [
         element("b", "The studio has stopped."),
-        element("span", "Start it again in the terminal: ", command),
+        element("span", "Start it again in the terminal: ", element("code", command)),
         element("span.muted", "This page keeps what you typed."),
     ]
     restarted = [
         element("b", "The studio was started again."),
         element("span", "Open the link that the command has printed."),
     ]
-    return [
+    return join(
         element("div.banner", content, hidden="", role="alert", data_end=what)
         for what, content in (("stopped", stopped), ("restarted", restarted))
-    ]
+    )
 
 
-def _waiting(workspace: Workspace) -> Markup:
+@cache
+def _waiting(name: str) -> Markup:
     """Return the hidden line about what a page waits for, which `studio.js` shows."""
-    text = f"Waiting for {workspace.named.name} …"
+    text = f"Waiting for {name} …"
     seconds = element("b", aria_hidden="true")
     return element("p.waiting", text, seconds, hidden="", id="waiting", role="status")
 
