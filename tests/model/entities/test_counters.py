@@ -208,8 +208,8 @@ def too_many_in_by() -> None:
 
 
 @mistake(
-    "Cart.many: count_of(Item): Item.number is int, and Cart.order is str; a child has the key of "
-    "its parent: by=(…)"
+    "Cart.many: count_of(Item): Item.number is int, and Cart.order is str; give it the type of "
+    "the key: by=(…)"
 )
 def another_type_in_by() -> None:
     shop = new_table()

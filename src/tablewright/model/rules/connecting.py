@@ -15,6 +15,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.links import AwaitedLink, CascadeMap, LinkMap
 from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.bound_keys import BoundIndex, BoundKey
+from tablewright.model.rules.key_attributes import key_attributes
 from tablewright.model.rules.links import Cascade, ReferenceTo
 from tablewright.plan.reads.include import LinkRef
 from tablewright.plan.writes.effect import forget_affected
@@ -176,37 +177,13 @@ def linked_attributes(
     where: str, entity: EntityMap, target: EntityMap, by: Sequence[Any]
 ) -> dict[str, str]:
     """Return the attribute of an entity for each attribute of the target's key."""
-    parameters = target.primary.parameters
-    names = list(dict.fromkeys(each.attribute for each in parameters))
-    derived = [each.label for each in parameters if not _shows_value(each)]
+    derived = [each.label for each in target.primary.parameters if not _shows_value(each)]
     if derived:
         raise DeclarationError(
             f"{where}: the key of {target.name} contains {derived[0]}, which is made from a value "
             "and does not show it; use the attribute itself in the key"
         )
-    given = [each if isinstance(each, str) else getattr(each, "name", "") for each in by]
-    if given and len(given) != len(names):
-        raise DeclarationError(
-            f"{where}: by= names {len(given)} attributes, and the key of {target.name} is made of "
-            f"{len(names)}: {', '.join(names)}; name as many attributes of {entity.name}"
-        )
-    found = dict(zip(names, given or names, strict=True))
-    for theirs, ours in found.items():
-        if ours not in entity.attributes:
-            fix = (
-                did_you_mean(ours, entity.attributes)
-                if given
-                else f"; name the attributes of {entity.name} that make the key of {target.name}: "
-                "by=(…)"
-            )
-            raise DeclarationError(f"{where}: {entity.name} has no attribute {ours!r}{fix}")
-        one, two = target.attributes[theirs].converter, entity.attributes[ours].converter
-        if one.kind is not two.kind:
-            raise DeclarationError(
-                f"{where}: {entity.name}.{ours} is {_type_name(two.kind)}, and {target.name}."
-                f"{theirs} is {_type_name(one.kind)}; give it the type of the key: by=(…)"
-            )
-    return found
+    return key_attributes(where, entity, target, by)
 
 
 def _key_of_children(
@@ -275,7 +252,3 @@ def _check_detached(where: str, child: EntityMap, link: LinkMap) -> None:
                 f"{where}: {child.name}.{name} cannot be removed; annotate it with … | None, and "
                 "use neither the primary key nor immutable=True for it, or use cascade(…)"
             )
-
-
-def _type_name(kind: Any) -> str:
-    return getattr(kind, "__name__", str(kind))

@@ -34,6 +34,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import places_of
 from tablewright.mapping.variants import VariantMap
 from tablewright.model.attribute import Attr
+from tablewright.model.rules.key_attributes import key_attributes, type_name
 from tablewright.plan.condition import Condition
 from tablewright.plan.reference import Ref
 from tablewright.plan.writes.effect import forget_affected
@@ -243,7 +244,7 @@ def _connect(awaited: Awaited, child: EntityMap) -> None:
         parent,
         awaited.attribute,
         child,
-        _parent_key(awaited, child),
+        key_attributes(awaited.where, child, awaited.entity, awaited.counted.by),
         _summed(awaited, child),
         _condition(awaited, child),
     )
@@ -293,37 +294,6 @@ def _check_parent(awaited: Awaited) -> None:
         )
 
 
-def _parent_key(awaited: Awaited, child: EntityMap) -> dict[str, str]:
-    """Return the attribute of the child for each attribute of the parent's key."""
-    parent, where = awaited.entity, awaited.where
-    names = list(dict.fromkeys(each.attribute for each in parent.primary.parameters))
-    by = [
-        each if isinstance(each, str) else getattr(each, "name", "") for each in awaited.counted.by
-    ]
-    if by and len(by) != len(names):
-        raise DeclarationError(
-            f"{where}: by= names {len(by)} attributes, and the key of {parent.name} is made of "
-            f"{len(names)}: {', '.join(names)}; name as many attributes of {child.name}"
-        )
-    found = dict(zip(names, by or names, strict=True))
-    for theirs, ours in found.items():
-        if ours not in child.attributes:
-            fix = (
-                did_you_mean(ours, child.attributes)
-                if by
-                else f"; name the attributes of {child.name} that make the key of {parent.name}: "
-                "by=(…)"
-            )
-            raise DeclarationError(f"{where}: {child.name} has no attribute {ours!r}{fix}")
-        one, two = parent.attributes[theirs].converter, child.attributes[ours].converter
-        if one.kind is not two.kind:
-            raise DeclarationError(
-                f"{where}: {child.name}.{ours} is {_type_name(two.kind)}, and {parent.name}."
-                f"{theirs} is {_type_name(one.kind)}; a child has the key of its parent: by=(…)"
-            )
-    return found
-
-
 def _summed(awaited: Awaited, child: EntityMap) -> AttributeMap | None:
     """Return the attribute that is summed; None for a count."""
     name, where = awaited.counted.summed, awaited.where
@@ -336,7 +306,7 @@ def _summed(awaited: Awaited, child: EntityMap) -> AttributeMap | None:
         )
     if found.converter.kind not in (int, Decimal) or found.converter.codec:
         raise DeclarationError(
-            f"{where}: {child.name}.{name} is {_type_name(found.converter.kind)}; only an int or a "
+            f"{where}: {child.name}.{name} is {type_name(found.converter.kind)}; only an int or a "
             "Decimal has an exact sum"
         )
     kind = awaited.attribute.converter.kind
@@ -368,7 +338,3 @@ def _condition(awaited: Awaited, child: EntityMap) -> Any:
                 f"{where}: when={when!r} uses an attribute that {child.name} does not have"
             )
     return when
-
-
-def _type_name(kind: Any) -> str:
-    return getattr(kind, "__name__", str(kind))

@@ -128,8 +128,8 @@ class _Grid:
         ]
         self.sort = [each.name for each in self.collection.keys.sort]
         #: The names of attributes, above their values.
-        names = dict.fromkeys(name for row in self.rows for name in row.names)
-        self.labels = {name: element("small", middle(name, SHORT)) for name in names}
+        shown = dict.fromkeys(name for row in self.rows for name in row.names)
+        self.labels = {name: element("small", middle(name, SHORT)) for name in shown}
         is_one_kind = known is None or len(common) == 1
         self.columns = self._columns(self.rows[0]) if is_one_kind else {}
         widest = max(len(row.names) for row in self.rows)
