@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import subprocess
@@ -52,6 +53,15 @@ def examples(document: str) -> Iterator[tuple[int, str, str | None]]:
         yield text.count("\n", 0, found.start(1)) + 1, found[1], found[2]
 
 
+@pytest.fixture
+def unclosed_clients() -> Iterator[None]:
+    """Collect what an example leaves open, such as clients of boto3, before other tests do."""
+    yield
+    gc.collect()
+
+
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.usefixtures("unclosed_clients")
 @pytest.mark.parametrize("document", GUIDES)
 def test_a_guide_runs_from_top_to_bottom(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
