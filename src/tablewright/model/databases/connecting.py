@@ -95,7 +95,7 @@ def connect(
 
     `moves_to` is the target that the tables are to be moved to, or were moved to, by `migrate apply
     DESIGN TARGET DESTINATION`; for another name, the same target. The records of the tables say
-    where the items are, so the program goes on during the move, and after it.
+    where the items are, so the program continues during the move, and after it.
     """
     from tablewright.model.databases.database import Database
 
@@ -209,11 +209,11 @@ def _transport(
     sweep_seconds: float | None,
 ) -> tuple[Any, bool]:
     """Return the transport of a database, and whether the database closes it."""
+    if moves_to is not None and principal is not None:
+        raise InvalidValue("policy= and moves_to= cannot be used together")
     transport, owned = open_transport(target, durability, sweep_seconds)
     if moves_to is None:
         return transport, owned
-    if principal is not None:
-        raise InvalidValue("policy= and moves_to= cannot be used together")
 
     from tablewright.model.databases.following import FollowingTransport
 
